@@ -1,0 +1,1 @@
+"""Assay: reproducible, verifiable evaluation of language models."""

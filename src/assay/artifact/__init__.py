@@ -1,0 +1,1 @@
+"""Artifact identity: recipe, code closure, manifest, store, reuse, verify, sweep."""

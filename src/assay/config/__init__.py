@@ -1,0 +1,1 @@
+"""Frozen pydantic models of every config file and of the lock."""

@@ -1,0 +1,1 @@
+"""Fact knowledge stability: data, prompts, scoring, behaviour and internals."""

@@ -1,0 +1,1 @@
+"""From prompts to generations and hidden states, with complete identities."""

@@ -1,0 +1,1 @@
+"""Row types shared by stages, and the files they live in."""

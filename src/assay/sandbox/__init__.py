@@ -1,0 +1,1 @@
+"""Runs model-written Python under proven guarantees."""

@@ -1,0 +1,1 @@
+"""SOPBench: agents that must follow service procedures in seven domains."""

@@ -1,0 +1,1 @@
+"""Bootstrap, permutation, intervals and corrections."""

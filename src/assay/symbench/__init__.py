@@ -1,0 +1,1 @@
+"""SymBench: 37 symbolic tasks with generators, verifiers and methods."""
