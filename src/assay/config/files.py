@@ -1,0 +1,113 @@
+"""YAML files in, frozen models out; every complaint names file, key, expectation and remedy."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from assay.errors import ConfigError
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+Model = TypeVar("Model", bound="Strict")
+
+
+class Strict(BaseModel):
+    """Base of every config section: unknown keys are errors, instances do not change, NaN is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, protected_namespaces=())
+
+
+class _UniqueKeys(_LOADER):  # type: ignore[misc, valid-type]
+    """A loader that refuses a key given twice; plain YAML would silently keep the last one."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep=deep)  # type: ignore[no-any-return]
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Return the mapping that a YAML file holds.
+
+    Raises
+    ------
+    ConfigError
+        If the file is missing, is no YAML, repeats a key, or holds something other than a mapping.
+    """
+    try:
+        value = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
+    except FileNotFoundError as error:
+        raise ConfigError("the file does not exist", file=path, remedy="run the command in the project folder") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError("the file is not UTF-8", file=path) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or "the file is not YAML"
+        raise ConfigError(str(problem), file=path, row=None if mark is None else mark.line + 1) from error
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ConfigError(f"the file holds a {type(value).__name__}", file=path, expected="a mapping of keys to values")
+    return value
+
+
+def validate(kind: type[Model], value: Mapping[str, Any], file: Path | str) -> Model:
+    """Return `value` as a config model, or raise a `ConfigError` about the first thing that is wrong."""
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
+        if first["type"] == "extra_forbidden":
+            names = _fields_at(kind, first["loc"][:-1])
+            raise unknown_key(key, str(first["loc"][-1]), names, file, more) from error
+        if first["type"] == "missing":
+            raise ConfigError(f"the key is missing{more}", file=file, key=key, remedy="add it") from error
+        message = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{first['input']!r} is no valid value{more}", file=file, key=key, expected=message) from error
+
+
+def unknown_key(key: str, name: str, names: Iterable[str], file: object, more: str = "") -> ConfigError:
+    """Return the error for a key or name that does not exist, with the nearest ones that do."""
+    known = sorted(names)
+    near = difflib.get_close_matches(name, known, n=3) or known[:12]
+    return ConfigError(
+        f"{name!r} is not known{more}",
+        file=file,
+        key=key,
+        expected="one of " + ", ".join(near) if near else None,
+        remedy="correct the spelling",
+    )
+
+
+def _fields_at(kind: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    """Return the field names of the model that stands at a place of a config."""
+    here: Any = kind
+    for part in location:
+        annotation = here.model_fields[part].annotation if _is_model(here) and part in here.model_fields else None
+        inner = [a for a in (annotation, *getattr(annotation, "__args__", ())) if _is_model(a)]
+        if not inner:
+            return []
+        here = inner[-1]
+    return list(here.model_fields) if _is_model(here) else []
+
+
+def _is_model(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseModel)
+
+
+def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `base` with `over` laid on top; mappings are merged key by key, everything else is replaced."""
+    result = dict(base)
+    for key, value in over.items():
+        below = result.get(key)
+        result[key] = merge(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+    return result

@@ -1,0 +1,61 @@
+"""The lock: declared digests of models and data, so that planning needs neither."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from assay.canonical import digest
+from assay.config.files import Strict, read_yaml, validate
+from assay.errors import ConfigError
+from assay.records.atomic import write_if_changed
+
+LOCK_FILE = Path("configs/lock.yaml")
+_HEAD = "# Declared digests of models and data. Written by `assay lock`; part of every recipe that uses them.\n"
+_guard = threading.Lock()
+
+
+class Lock(Strict):
+    """`configs/lock.yaml`. Entries are whatever identifies a thing; they enter recipes as a whole."""
+
+    models: dict[str, dict[str, Any]] = {}
+    """Model name -> digests of weights, tokenizer, template and configuration, or an endpoint's identity."""
+    data: dict[str, dict[str, Any]] = {}
+    """Dataset name -> source, revision and digests of its files."""
+
+    def entry(self, name: str) -> dict[str, Any]:
+        """Return the entry "models/NAME" or "data/NAME".
+
+        Raises
+        ------
+        ConfigError
+            If nothing is recorded under this name.
+        """
+        kind, _, rest = name.partition("/")
+        found = {"models": self.models, "data": self.data}.get(kind, {}).get(rest)
+        if found is None:
+            raise ConfigError(
+                "nothing is recorded for it", file=LOCK_FILE, key=name, remedy=f"run `assay lock {rest}` once"
+            )
+        return found
+
+    def entry_digest(self, name: str) -> str:
+        """Return the digest of an entry, as it stands in recipes."""
+        return digest("lock-entry", self.entry(name))
+
+
+def read_lock(root: Path) -> Lock:
+    """Read the lock of a project; a project without one has an empty lock."""
+    path = root / LOCK_FILE
+    return validate(Lock, read_yaml(path), LOCK_FILE) if path.exists() else Lock()
+
+
+def write_entry(root: Path, name: str, entry: dict[str, Any]) -> bool:
+    """Record one entry and keep all others; return whether the file changed."""
+    kind, _, rest = name.partition("/")
+    with _guard:
+        lock = read_lock(root).model_dump()
+        lock[kind][rest] = entry
+        text = yaml.safe_dump(lock, sort_keys=True, allow_unicode=True, width=120, default_flow_style=False)
+        return write_if_changed(root / LOCK_FILE, (_HEAD + text).encode())
