@@ -55,7 +55,9 @@ class Job:
 
     def __post_init__(self) -> None:
         if not _ITEM.match(self.item):
-            raise ConfigError(f"{self.item!r} cannot be the item of a job", expected="lower-case letters, digits, . _ -")
+            raise ConfigError(
+                f"{self.item!r} cannot be the item of a job", expected="lower-case letters, digits, . _ -"
+            )
 
     @property
     def name(self) -> str:

@@ -28,7 +28,9 @@ class _UniqueKeys(_LOADER):  # type: ignore[misc, valid-type]
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", key_node.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} stands twice", key_node.start_mark
+                )
             seen.add(key)
         return super().construct_mapping(node, deep=deep)  # type: ignore[no-any-return]
 
@@ -44,7 +46,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
     try:
         value = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
     except FileNotFoundError as error:
-        raise ConfigError("the file does not exist", file=path, remedy="run the command in the project folder") from error
+        raise ConfigError(
+            "the file does not exist", file=path, remedy="run the command in the project folder"
+        ) from error
     except UnicodeDecodeError as error:
         raise ConfigError("the file is not UTF-8", file=path) from error
     except yaml.YAMLError as error:
@@ -72,7 +76,9 @@ def validate(kind: type[Model], value: Mapping[str, Any], file: Path | str) -> M
         if first["type"] == "missing":
             raise ConfigError(f"the key is missing{more}", file=file, key=key, remedy="add it") from error
         message = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{first['input']!r} is no valid value{more}", file=file, key=key, expected=message) from error
+        raise ConfigError(
+            f"{first['input']!r} is no valid value{more}", file=file, key=key, expected=message
+        ) from error
 
 
 def unknown_key(key: str, name: str, names: Iterable[str], file: object, more: str = "") -> ConfigError:

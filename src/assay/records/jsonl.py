@@ -34,7 +34,9 @@ def read_rows(path: Path, kind: type[Row]) -> Iterator[Row]:
         raise DataError(str(error), file=path, row=number, expected=f"a {kind.__name__}") from error
     except (jsonlines.InvalidLineError, UnicodeDecodeError) as error:
         row = getattr(error, "lineno", number + 1)
-        raise DataError("this line is not JSON in UTF-8", file=path, row=row, expected="one JSON object a line") from error
+        raise DataError(
+            "this line is not JSON in UTF-8", file=path, row=row, expected="one JSON object a line"
+        ) from error
 
 
 def row_bytes(row: object) -> bytes:

@@ -1,0 +1,186 @@
+"""Making one artifact: reuse what has the same content, else run the step; then one rename."""
+
+import importlib
+import json
+import os
+import platform
+import resource
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.artifact.environment import Declared, actual, actual_python, differences
+from assay.artifact.job import Job
+from assay.artifact.manifest import ENVELOPE, MANIFEST, Manifest, describe, hash_files, read_manifest
+from assay.artifact.recipe import Planned
+from assay.artifact.stages import STAGES
+from assay.artifact.store import WORK, Verified, check_files, exclusive, find_equal, install, link_files, read_input
+from assay.config.lock import Lock
+from assay.errors import ArtifactError, ConfigError
+from assay.records.jsonl import write_json
+from assay.records.step import Input, Inputs, StepContext
+
+How = Literal["present", "linked", "computed"]
+LOG = Path("logs") / "made.jsonl"
+
+
+class Maker:
+    """Makes artifacts of one project.
+
+    Parameters
+    ----------
+    root : Path
+        The project folder.
+    lock : Lock
+        Declared digests, handed to the steps that load models or data.
+    declared : Declared
+        The environment that recipes were computed from.
+    allow_environment : bool
+        Compute although installed versions differ; the envelope then says which.
+    """
+
+    def __init__(self, root: Path, lock: Lock, declared: Declared, allow_environment: bool = False) -> None:
+        self.root = root
+        self._lock = lock
+        self._declared = declared
+        self._allow_environment = allow_environment
+        self._verified = Verified(root)
+
+    def make(self, planned: Planned) -> How:
+        """Make an artifact unless it is there; return how it came about.
+
+        Two processes that want the same artifact do not both compute it: the second waits and finds it.
+        """
+        with exclusive(self.root, f"{planned.job.stage}.{planned.job.item}.{planned.key[:12]}"):
+            how = self._make(planned)
+        self._record(planned, how)
+        return how
+
+    def _make(self, planned: Planned) -> How:
+        final = self.root / planned.folder
+        if self._is_sound(final):
+            return "present"
+        started = time.time()
+        inputs = [read_input(self.root, p, self._verified) for _, p in planned.needs]
+        content_key = planned.content_key(m.digest for m in inputs)
+        (self.root / WORK).mkdir(exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f"{planned.job.stage}.{planned.key[:12]}.", dir=self.root / WORK))
+        facts: dict[str, Any] = {}
+        how: How = "computed"
+        try:
+            source = find_equal(self.root, planned, content_key, self._verified)
+            if source is not None:
+                how = "linked"
+                link_files(source, list(read_manifest(source / MANIFEST).files), work)
+                facts["linked_from"] = source.relative_to(self.root).as_posix()
+            else:
+                facts |= self._run_step(planned, inputs, content_key, work)
+            manifest = self._seal(planned, inputs, work)
+            self._write_envelope(planned, how, started, facts, work)
+            install(work, final, self.root)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        shutil.rmtree(self._shards(planned, manifest.content_key), ignore_errors=True)
+        return how
+
+    def _is_sound(self, final: Path) -> bool:
+        if not (final / MANIFEST).is_file():
+            return False
+        try:
+            check_files(final, read_manifest(final / MANIFEST), self._verified)
+        except ArtifactError:
+            return False
+        return True
+
+    def _shards(self, planned: Planned, content_key: str) -> Path:
+        return self.root / WORK / "shards" / planned.job.stage / planned.job.item / content_key[:12]
+
+    def _run_step(self, planned: Planned, inputs: list[Manifest], content_key: str, work: Path) -> dict[str, Any]:
+        job = planned.job
+        facts: dict[str, Any] = {}
+        deviations = differences(self._declared, planned.own["libraries"], STAGES[job.stage].text)
+        if deviations:
+            if not self._allow_environment:
+                raise ConfigError(
+                    f"{job.name} cannot be computed here: " + "; ".join(deviations),
+                    file="constraints.txt",
+                    remedy="install the declared versions, or set allow_environment: true in the experiment",
+                )
+            facts["environment_deviations"] = deviations
+        shards = self._shards(planned, content_key)
+        shards.mkdir(parents=True, exist_ok=True)
+        context = StepContext(
+            stage=job.stage,
+            item=job.item,
+            function=load_function(job),
+            config=json.loads(json.dumps(job.config)),  # a step must not be able to change the plan
+            inputs=Inputs(
+                tuple(
+                    Input(role, *p.name, p.key, self.root / p.folder, m.determinism)
+                    for (role, p), m in zip(planned.needs, inputs, strict=True)
+                )
+            ),
+            locked={name: self._lock.entry(name) for name in job.lock},
+            out=work,
+            shards=shards,
+            root=self.root,
+            facts=facts,
+        )
+        importlib.import_module(f"assay.steps.{job.stage}").run(context)
+        return facts
+
+    def _seal(self, planned: Planned, inputs: list[Manifest], work: Path) -> Manifest:
+        files = hash_files(work)
+        absent = [name for name in STAGES[planned.job.stage].outputs if name not in files]
+        if absent:
+            raise ArtifactError(f"{planned.job.name} wrote no {absent[0]}", expected=", ".join(files) or "files")
+        manifest = describe(planned, files, inputs)
+        (work / MANIFEST).write_bytes(manifest.to_bytes())
+        return manifest
+
+    def _write_envelope(self, planned: Planned, how: How, started: float, facts: dict[str, Any], work: Path) -> None:
+        usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        python, unicode = actual_python()
+        write_json(
+            work / ENVELOPE,
+            {
+                "how": how,
+                "started_unix_s": round(started, 3),
+                "wall_s": round(time.time() - started, 3),
+                "cpu_s": round(sum(u.ru_utime + u.ru_stime for u in usage), 3),
+                "peak_memory_mib": round(max(u.ru_maxrss for u in usage) / 1024, 1),
+                "machine": {"system": platform.system(), "processor": processor(), "cores": os.cpu_count()},
+                "versions": actual(planned.own["libraries"]) | {"python": python, "unicode": unicode},
+                "facts": facts,
+            },
+        )
+
+    def _record(self, planned: Planned, how: How) -> None:
+        path = self.root / LOG
+        path.parent.mkdir(exist_ok=True)
+        line = {"how": how, "stage": planned.job.stage, "item": planned.job.item, "key": planned.key[:12]}
+        with path.open("ab") as file:  # one short append is atomic
+            file.write(json.dumps(line | {"unix_s": round(time.time(), 3)}).encode() + b"\n")
+
+
+def load_function(job: Job) -> Callable[..., Any]:
+    """Import the function that a job names."""
+    module, _, name = job.function.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
+    except AttributeError as error:
+        raise ConfigError(f"{job.name} names a function that does not exist", key=job.function) from error
+
+
+def processor() -> str:
+    """Return the processor's model name, or its architecture where the system does not tell."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.machine()

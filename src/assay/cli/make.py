@@ -1,0 +1,44 @@
+"""Make one artifact; the Snakemake rules call this once per job."""
+
+import argparse
+import logging
+import sys
+from pathlib import Path
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("stage")
+    parser.add_argument("item")
+    parser.add_argument("key", help="first 12 digits of the planned key")
+    parser.add_argument("--experiment")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Make the artifact if the plan still asks for it; say how it came about."""
+    from assay.errors import ArtifactError
+    from assay.plan import open_project
+
+    project = open_project(experiment=args.experiment)
+    planned = project.plan.get((args.stage, args.item))
+    if planned is None or not planned.key.startswith(args.key):
+        raise ArtifactError(
+            f"{args.stage}/{args.item}/{args.key} is no longer what the plan asks for",
+            expected="configs and code that stay as they are during a run",
+            remedy="run the command again",
+        )
+    log = Path("logs") / args.stage / f"{args.item}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    logging.basicConfig(
+        level=logging.INFO,
+        format="%(asctime)s %(name)s: %(message)s",
+        handlers=[logging.FileHandler(log), logging.StreamHandler(sys.stderr)],
+    )
+    logger = logging.getLogger(f"{args.stage}/{args.item}")
+    try:
+        how = project.maker.make(planned)
+    except Exception as error:
+        logger.error("%s", error, exc_info=not hasattr(error, "exit_code"))
+        raise
+    logger.info("%s %s", how, planned.key[:12])
+    return 0

@@ -1,0 +1,19 @@
+"""Copy an artifact's file to its published name, atomically; the Snakemake rules call this."""
+
+import argparse
+from pathlib import Path
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("source", type=Path)
+    parser.add_argument("target", type=Path)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Copy the bytes; what the target held is replaced by one rename."""
+    from assay.records.atomic import atomic_file
+
+    with atomic_file(args.target) as file:
+        file.write(args.source.read_bytes())
+    return 0

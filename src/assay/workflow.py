@@ -1,0 +1,70 @@
+"""What the Snakemake files call: planning with one clear sentence on error, published copies, stale locks."""
+
+import fcntl
+import filecmp
+import secrets
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from assay.errors import AssayError
+from assay.plan import Project, open_project
+
+
+def plan_or_stop(experiment: str | None) -> Project:
+    """Plan, or leave with the error's sentence and exit code instead of the engine's traceback."""
+    try:
+        return open_project(experiment=experiment)
+    except AssayError as error:
+        print(f"assay: {error}", file=sys.stderr)  # noqa: T201
+        raise SystemExit(error.exit_code) from None
+
+
+class PublishedState:
+    """Which published copies are the planned artifacts' files, and the marker names of those that are not."""
+
+    def __init__(self, published: Mapping[str, Path]) -> None:
+        self._published = published
+        self._token = secrets.token_hex(8)
+
+    @property
+    def paths(self) -> list[str]:
+        """All published paths."""
+        return list(self._published)
+
+    def source(self, path: str) -> Path:
+        """Return the artifact file that a published path is a copy of."""
+        return self._published[path]
+
+    def current(self, path: str) -> bool:
+        """Return whether the copy exists and has the bytes of the planned artifact's file."""
+        source = self._published[path]
+        return Path(path).is_file() and source.is_file() and filecmp.cmp(source, path, shallow=False)
+
+    def marker(self, path: str) -> str:
+        """Return the name of a file that cannot exist yet."""
+        return f".work/published/{path}.{self._token}"
+
+
+_held: list[IO[bytes]] = []
+
+
+def release_stale_locks(root: Path) -> bool:
+    """Remove the engine's lock files if no other process of ours can be running; return whether it is safe.
+
+    The engine leaves its locks behind when it is killed. Ours is an flock, which the kernel releases, so whoever
+    gets it knows that nobody else is at work here.
+    """
+    folder = root / ".snakemake"
+    folder.mkdir(exist_ok=True)
+    file = (folder / "assay.lock").open("wb")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return False
+    _held.append(file)  # for as long as this process lives
+    shutil.rmtree(folder / "locks", ignore_errors=True)
+    return True

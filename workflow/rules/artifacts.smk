@@ -1,0 +1,42 @@
+# Paths of artifacts. A path contains the key of its recipe, so "it exists" means "it is current".
+import os
+
+from assay.artifact.stages import GROUPS, STAGES
+from assay.workflow import PublishedState, plan_or_stop, release_stale_locks
+
+EXPERIMENT = config.get("experiment")
+PROJECT = plan_or_stop(EXPERIMENT)
+PLAN = PROJECT.plan
+MAKE = "assay make" + (f" --experiment {EXPERIMENT}" if EXPERIMENT else "")
+LOCKS = release_stale_locks(PROJECT.root)
+
+
+def needs(stage):
+    """Manifests of the artifacts that one artifact is made from; their age is irrelevant."""
+    return lambda w: [ancient(str(p.manifest)) for _, p in PLAN[stage, w.item].needs]
+
+
+def makes(stage):
+    """Files that every artifact of a stage has, the manifest last."""
+    here = f"results/{stage}/{{item}}/{{key}}"
+    return [f"{here}/{name}" for name in (*STAGES[stage].outputs, "manifest.json")]
+
+
+def manifests(*stages):
+    """Manifests of every planned artifact of some stages."""
+    return [str(p.manifest) for (stage, _), p in PLAN.items() if stage in stages]
+
+
+wildcard_constraints:
+    key="[0-9a-f]{12}",
+    item="[^/]+",
+
+
+for _group in GROUPS:
+
+    rule:
+        name:
+            f"all_{_group}"
+        input:
+            manifests(*(s for s, stage in STAGES.items() if stage.group == _group)),
+        localrule: True
