@@ -1,0 +1,15 @@
+"""Facts and queries from the config."""
+
+from typing import Any
+
+from assay.records.step import Inputs, Outputs
+from assay.toy.rows import Fact, Query
+
+
+def build(config: dict[str, Any], inputs: Inputs) -> Outputs:
+    """Return the two files; facts are ordered by name, so the order in the config means nothing."""
+    facts = sorted(config["facts"].items())
+    return {
+        "facts.jsonl": [Fact(subject, thing) for subject, thing in facts],
+        "queries.jsonl": [Query(f"{s}-{i}", s) for s, _ in facts for i in range(config["repeats"])],
+    }
