@@ -17,6 +17,7 @@ from typing import Literal
 import msgspec
 
 from assay.errors import ArtifactError
+from assay.model.files import file_identity
 
 SCHEMA_VERSION = 1
 _BUSY_S = 120.0
@@ -258,12 +259,6 @@ class RowStore:
             file=self.path,
             remedy="delete this file; rows of finished artifacts are read in again, the rest is computed",
         )
-
-
-def file_identity(path: Path) -> str:
-    """Return device, inode, size and times of a file: equal as long as nobody touched it."""
-    stat = path.stat()
-    return f"{stat.st_dev}:{stat.st_ino}:{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}"
 
 
 def _open(path: Path, shared: bool) -> sqlite3.Connection:

@@ -1,0 +1,165 @@
+"""Who a model is: what the lock declares about it, and the check of what is really there."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.canonical import bytes_digest, canonical_bytes, digest
+from assay.config.models import Embedded, Endpoint, Gguf, Hub, ModelEntry, Tiny
+from assay.errors import ModelError
+from assay.model.cache import TINY_BUILDER, Cache, contents, model_folder
+from assay.model.files import known_digest
+
+_PATTERNS = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt", "*.tiktoken")
+# Keys in which a library only writes about itself; they change no answer.
+_REMARKS = ("transformers_version", "_name_or_path", "name_or_path")
+
+Parts = Literal["all", "tokenizer"]
+
+
+def lock_entry(entry: ModelEntry, cache: Cache | None = None) -> dict[str, Any]:
+    """Return what the lock declares about a model.
+
+    Local models: the sha256 of every file that decides an answer (weights, tokenizer, template, configs; JSON files
+    by their canonical content without remarks of the library that wrote them), the hub revision, and the digests of
+    GGUF file and wheels. The tiny model: seed and version of its builder. Endpoints: address, served name, and what
+    the server reports about itself.
+
+    Raises
+    ------
+    ModelError
+        If the weights are not on this machine.
+    EndpointError
+        If the server does not answer or does not serve the model.
+    """
+    cache = cache or Cache()
+    source = entry.source
+    if isinstance(source, Endpoint):
+        from assay.model.endpoint import report
+
+        return {"kind": "endpoint", "url": source.url, "served_name": source.served_name, **report(entry)}
+    if isinstance(source, Tiny):
+        return {"kind": "tiny", "seed": source.seed, "builder": TINY_BUILDER}
+    folder = model_folder(entry, cache)
+    locked: dict[str, Any] = {"kind": source.kind, "files": file_digests(folder)}
+    match source:
+        case Hub():
+            locked |= {"repo": source.repo, "revision": source.revision}
+        case Embedded() | Gguf():
+            locked |= contents(folder)["origin"]
+    return locked
+
+
+def model_identity(locked: Mapping[str, Any]) -> str:
+    """Return the digest of a locked model as it stands in row keys.
+
+    The same files are the same model wherever they came from.
+    """
+    if "files" in locked:
+        return digest("model", {"files": locked["files"]})
+    return digest("model", dict(locked))
+
+
+def file_digests(folder: Path) -> dict[str, str]:
+    """Return name and digest of every file of a model folder that decides an answer, sorted by name."""
+    names = sorted({path.name for pattern in _PATTERNS for path in folder.glob(pattern) if path.is_file()})
+    if not any(name.endswith(".safetensors") for name in names):
+        raise ModelError(
+            "the folder holds no weights",
+            file=folder,
+            expected="*.safetensors",
+            remedy="correct source.path in the registry, or fetch the model",
+        )
+    return {name: content_digest(folder / name) for name in names if not name.startswith(".")}
+
+
+def content_digest(path: Path) -> str:
+    """Return a file's digest; that of JSON objects is of their canonical content without the library's remarks."""
+    if path.suffix == ".json":
+        try:
+            value = json.loads(path.read_bytes())
+            if isinstance(value, dict):
+                kept = {key: inner for key, inner in value.items() if key not in _REMARKS}
+                return bytes_digest(canonical_bytes(kept))
+        except ValueError:  # no JSON, or with NaN, which has no canonical form
+            pass
+    return known_digest(path)
+
+
+def check_against_lock(entry: ModelEntry, locked: Mapping[str, Any], cache: Cache, parts: Parts = "all") -> Path:
+    """Check a local model against the lock and return its folder.
+
+    Parameters
+    ----------
+    parts : {"all", "tokenizer"}
+        `tokenizer` leaves the weights out, for callers that only need token ids.
+
+    Raises
+    ------
+    ModelError
+        About the first difference: another source, a missing, changed or additional file.
+    """
+    _check_source(entry, locked)
+    folder = model_folder(entry, cache)
+    if isinstance(entry.source, Tiny):
+        _check_tiny(entry, folder)
+        return folder
+    declared = dict(locked["files"])
+    for name in sorted(declared):
+        if parts == "tokenizer" and name.endswith(".safetensors"):
+            continue
+        path = folder / name
+        if not path.is_file():
+            raise _differs(entry, path, "the file is missing", f"sha256 {declared[name][:12]}")
+        found = content_digest(path)
+        if found != declared[name]:
+            raise _differs(
+                entry, path, f"the file is not the locked one: sha256 {found[:12]}", f"sha256 {declared[name][:12]}"
+            )
+    present = {path.name for pattern in _PATTERNS for path in folder.glob(pattern) if not path.name.startswith(".")}
+    for name in sorted(present - set(declared)):
+        raise _differs(entry, folder / name, "the lock does not know this file", "the locked files only")
+    return folder
+
+
+def _check_source(entry: ModelEntry, locked: Mapping[str, Any]) -> None:
+    source = entry.source
+    declared: dict[str, Any] = {"kind": source.kind}
+    match source:
+        case Hub():
+            declared |= {"repo": source.repo, "revision": source.revision}
+        case Embedded():
+            declared |= {"gguf_sha256": source.sha256}
+        case Tiny():
+            declared |= {"seed": source.seed, "builder": TINY_BUILDER}
+        case Endpoint():
+            declared |= {"url": source.url, "served_name": source.served_name}
+    for key, value in declared.items():
+        if locked.get(key) != value:
+            raise ModelError(
+                f"{entry.name} has {key} {value!r}, locked is {locked.get(key)!r}",
+                file="configs/lock.yaml",
+                key=f"models.{entry.name}.{key}",
+                remedy=f"run `assay lock {entry.name}`, which makes it another model",
+            )
+
+
+def _check_tiny(entry: ModelEntry, folder: Path) -> None:
+    # Its bytes may differ between torch versions, so the lock holds none; the cache knows what was built here.
+    for name, declared in sorted(contents(folder)["files"].items()):
+        path = folder / name
+        if not path.is_file() or known_digest(path) != declared:
+            raise ModelError(
+                f"{entry.name} is damaged in the model cache", file=path, remedy=f"delete {folder}; it is built again"
+            )
+
+
+def _differs(entry: ModelEntry, path: Path, what: str, expected: str) -> ModelError:
+    return ModelError(
+        what,
+        file=path,
+        key=entry.name,
+        expected=expected,
+        remedy=f"restore it, or run `assay lock {entry.name}`, which makes it another model",
+    )
