@@ -34,9 +34,17 @@ class PublishedState:
         """All published paths."""
         return list(self._published)
 
+    def together(self, path: str) -> list[str]:
+        """Return what asking for a path publishes: the main table brings all others with it."""
+        return self.paths if path == self.paths[0] else [path]
+
     def source(self, path: str) -> Path:
         """Return the artifact file that a published path is a copy of."""
         return self._published[path]
+
+    def manifest(self, path: str) -> Path:
+        """Return the manifest of the artifact that a published path is a copy of."""
+        return self._published[path].parent / "manifest.json"
 
     def current(self, path: str) -> bool:
         """Return whether the copy exists and has the bytes of the planned artifact's file."""

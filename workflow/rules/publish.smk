@@ -5,22 +5,22 @@ STATE = PublishedState(PROJECT.published)
 
 
 def wanted(path):
-    """What a published path needs: its artifact's file if the copy is right, else a marker that never exists."""
-    return (
-        ancient(str(STATE.source(path))) if STATE.current(path) else STATE.marker(path)
-    )
+    """What a published path needs: its artifact if the copy is right, else a marker that never exists."""
+    return ancient(str(STATE.manifest(path))) if STATE.current(path) else STATE.marker(path)
 
 
 rule publish:
     input:
-        lambda w: ancient(str(STATE.source(w.path))),
+        lambda w: ancient(str(STATE.manifest(w.path))),
     output:
         temp(touch(STATE.marker("{path}"))),
     wildcard_constraints:
         path=".+",
     localrule: True  # another process would draw another token
+    params:
+        source=lambda w: STATE.source(w.path),
     shell:
-        "assay publish {input} {wildcards.path}"
+        "assay publish {params.source} {wildcards.path}"
 
 
 for _path in STATE.paths:
@@ -29,5 +29,5 @@ for _path in STATE.paths:
         name:
             _path
         input:
-            wanted(_path),
+            [wanted(path) for path in STATE.together(_path)],
         localrule: True
