@@ -1,0 +1,293 @@
+"""Loads a model folder and gives it an engine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from assay.errors import ConfigError, ModelError
+from assay.model.engine import Engine
+
+if TYPE_CHECKING:
+    import torch
+
+EngineName = Literal["packed", "sequential", "padded"]
+DTYPES = ("float32", "bfloat16", "float16")
+
+# Measured: with spinning threads a busy machine generated a quarter of the tokens per CPU-second.
+_WAITING = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0", "KMP_BLOCKTIME": "0"}
+_OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+# Set by people who want other kernels; each changes bits, so each belongs to the environment of a row.
+_KERNEL_VARIABLES = (
+    "ATEN_CPU_CAPABILITY",
+    "MKL_CBWR",
+    "MKL_ENABLE_INSTRUCTIONS",
+    "ONEDNN_MAX_CPU_ISA",
+    "DNNL_MAX_CPU_ISA",
+)
+
+
+def prepare_process(threads: int = 1) -> None:
+    """Set what must be set before torch and transformers are imported: passive waiting, threads, no hub.
+
+    Called by `load`; call it earlier where something else imports torch first, since waiting threads and the hub
+    switch are read once. Values that the user has set stay.
+    """
+    for name, value in (_WAITING | _OFFLINE | {"OMP_NUM_THREADS": str(threads)}).items():
+        os.environ.setdefault(name, value)
+
+
+@dataclass
+class Weights:
+    """A model in memory with what engines need to know about it.
+
+    Attributes
+    ----------
+    model, tokenizer
+        Of transformers; the model is in evaluation mode and its own generation settings are gone.
+    eos_ids : frozenset of int
+        Tokens that end a row: those of the model's configs and of the tokenizer.
+    vocabulary : int
+        Rows of the embedding; token ids are below it.
+    context : int or None
+        Positions that the model was made for, None where its config sets no limit.
+    environment : dict
+        The part of an identity that all engines share.
+    """
+
+    folder: Path
+    model: Any
+    tokenizer: Any
+    eos_ids: frozenset[int]
+    vocabulary: int
+    context: int | None
+    n_layers: int
+    width: int
+    threads: int
+    environment: dict[str, Any]
+
+    @property
+    def can_choose_attention(self) -> bool:
+        """Whether the architecture takes its attention from the interface of transformers."""
+        return bool(self.model._can_set_attn_implementation())
+
+    def attend(self, implementation: str) -> None:
+        """Make the model use an attention implementation ("eager", "sdpa", ...) from now on."""
+        if self.model.config._attn_implementation != implementation:
+            self.model.set_attn_implementation(implementation)
+
+
+@dataclass
+class LoadedModel:
+    """A model ready to generate.
+
+    Attributes
+    ----------
+    engine : Engine
+        What was asked for, or the sequential engine.
+    fallback : str or None
+        Why the packed engine could not be used; for logs and envelopes. The identity tells it, too.
+    """
+
+    weights: Weights
+    engine: Engine
+    fallback: str | None = None
+    layout: tuple[tuple[int, int, int], ...] | None = field(default=None, repr=False)
+
+
+def load(
+    folder: Path,
+    dtype: str = "float32",
+    device: str = "cpu",
+    engine: EngineName = "packed",
+    *,
+    threads: int = 1,
+    slots: int = 64,
+    batch_size: int = 32,
+) -> LoadedModel:
+    """Load a Hugging Face style folder (config, safetensors, tokenizer) without touching any hub.
+
+    Parameters
+    ----------
+    dtype : {"float32", "bfloat16", "float16"}
+    engine : {"packed", "sequential", "padded"}
+        "packed" examines the model first and becomes "sequential" where its guarantee does not hold.
+    threads : int
+        Threads of torch in this process. Two processes of one thread are faster than one of two.
+    slots : int
+        Rows in work at once in the packed engine; no bits depend on it.
+    batch_size : int
+        Of the padded engine, where bits depend on it.
+
+    Raises
+    ------
+    ModelError
+        For a missing folder, config, weights or tokenizer, an architecture that transformers lacks, weights that
+        do not fill the model, and a device that is not there.
+    """
+    weights = load_weights(Path(folder), dtype, device, threads)
+    if engine == "padded":
+        from assay.model.unpacked import PaddedEngine
+
+        return LoadedModel(weights, PaddedEngine(weights, batch_size))
+    from assay.model.unpacked import SequentialEngine
+
+    if engine == "sequential":
+        return LoadedModel(weights, SequentialEngine(weights))
+    from assay.model.packed import PackedEngine
+    from assay.model.selftest import examine
+
+    verdict = examine(weights)
+    if verdict.refusal is not None:
+        return LoadedModel(weights, SequentialEngine(weights), fallback=verdict.refusal)
+    return LoadedModel(weights, PackedEngine(weights, verdict.layout, slots=slots), layout=verdict.layout)
+
+
+def load_weights(folder: Path, dtype: str, device: str, threads: int) -> Weights:
+    """Load model and tokenizer; see `load`."""
+    if dtype not in DTYPES:
+        raise ConfigError(f"dtype is {dtype!r}", key="dtype", expected=" or ".join(DTYPES))
+    if threads < 1:
+        raise ConfigError(f"threads is {threads}", key="threads", expected="at least 1")
+    _check_folder(folder)
+    prepare_process(threads)
+    import torch
+
+    torch.set_num_threads(threads)
+    _check_device(device)
+    model = _load_model(folder, getattr(torch, dtype), device)
+    tokenizer = _load_tokenizer(folder)
+    config = model.config.get_text_config(decoder=True)
+    vocabulary = model.get_input_embeddings().weight.shape[0]
+    return Weights(
+        folder=folder,
+        model=model,
+        tokenizer=tokenizer,
+        eos_ids=_neutral_generation(model, tokenizer),
+        vocabulary=int(vocabulary),
+        context=getattr(config, "max_position_embeddings", None),
+        n_layers=int(config.num_hidden_layers),
+        width=int(config.hidden_size),
+        threads=threads,
+        environment=_environment(model, dtype),
+    )
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise ModelError("the model folder does not exist", file=folder, remedy="fetch the model, or correct its path")
+    if not (folder / "config.json").is_file():
+        raise ModelError("the folder holds no config.json", file=folder, expected="a Hugging Face model folder")
+    if not any(folder.glob("*.safetensors")):
+        raise ModelError(
+            "the folder holds no weights",
+            file=folder,
+            expected="*.safetensors",
+            remedy="convert other formats first: pickled weights can run code, so they are not read",
+        )
+
+
+def _check_device(device: str) -> None:
+    import torch
+
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ModelError(f"device {device!r} cannot be used: {str(error).splitlines()[0]}", remedy="use cpu") from error
+
+
+def _load_model(folder: Path, dtype: torch.dtype, device: str) -> Any:
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    try:
+        model, report = AutoModelForCausalLM.from_pretrained(
+            folder,
+            dtype=dtype,
+            local_files_only=True,
+            use_safetensors=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+        raise ModelError(f"transformers cannot load the model: {_first_line(error)}", file=folder) from error
+    # transformers fills what is missing with random numbers and only warns.
+    wrong = {
+        name: sorted(map(str, report.get(name) or ())) for name in ("missing_keys", "mismatched_keys", "error_msgs")
+    }
+    for name, keys in wrong.items():
+        if keys:
+            shown = ", ".join(keys[:3]) + (" ..." if len(keys) > 3 else "")
+            raise ModelError(
+                f"the weights do not fit the config: {name.replace('_', ' ')} {shown}",
+                file=folder,
+                expected="a tensor for every parameter",
+                remedy="fetch or convert the model again",
+            )
+    return model.to(device).eval().requires_grad_(False)
+
+
+def _load_tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(
+            folder,
+            local_files_only=True,
+            trust_remote_code=False,
+            padding_side="left",
+            clean_up_tokenization_spaces=False,
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+        raise ModelError(f"transformers cannot load the tokenizer: {_first_line(error)}", file=folder) from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _neutral_generation(model: Any, tokenizer: Any) -> frozenset[int]:
+    """Drop the model's own sampling settings; return its end-of-sequence ids."""
+    from transformers import GenerationConfig
+
+    named = (model.generation_config, model.config, model.config.get_text_config(decoder=True), tokenizer)
+    eos_ids: set[int] = set()
+    for owner in named:
+        found = getattr(owner, "eos_token_id", None)
+        if found is not None:
+            eos_ids.update([found] if isinstance(found, int) else found)
+    model.generation_config = GenerationConfig()
+    return frozenset(eos_ids)
+
+
+def _environment(model: Any, dtype: str) -> dict[str, Any]:
+    import torch
+    import transformers
+
+    kernels = {name: os.environ[name] for name in _KERNEL_VARIABLES if os.environ.get(name)}
+    device = model.device.type
+    return {
+        "dtype": dtype,
+        "device": torch.cuda.get_device_name(model.device) if device == "cuda" else device,
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "cpu_capability": torch.backends.cpu.get_cpu_capability(),
+        "cpu_vendor": _cpu_vendor(),
+        "kernel_variables": kernels,
+    }
+
+
+def _cpu_vendor() -> str:
+    # MKL takes other code paths on other vendors' processors of one instruction-set level.
+    if sys.platform == "linux":
+        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() in {"vendor_id", "CPU implementer"}:
+                return value.strip()
+    import platform
+
+    return platform.machine()

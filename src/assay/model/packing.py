@@ -1,0 +1,223 @@
+"""What one step of a packed batch holds: which tokens belong to whom, and where their keys and values are kept.
+
+A step is one tensor of tokens without padding: one token of every row that is being decoded, then whole prompts
+of rows that start (equal lengths side by side), then dummy tokens up to a minimum. `specs` of the rule, measured
+per kernel: a linear layer gives a row the same bits whatever stands beside it, as long as there are at least 12 rows
+per thread, so every call gets at least `minimum_rows`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+BLOCK = 64
+"""Capacities, the lengths over which a decoded token attends, are multiples of this."""
+
+_MINIMUM_ROWS = 16
+_ROWS_PER_THREAD = 12
+
+
+def minimum_rows(threads: int) -> int:
+    """Return the fewest rows that a linear layer may see when torch uses this many threads."""
+    return max(_MINIMUM_ROWS, _ROWS_PER_THREAD * threads)
+
+
+def round_up(length: int) -> int:
+    """Return the capacity of a length: the next multiple of `BLOCK`."""
+    return -(-length // BLOCK) * BLOCK
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """Prompts of one length in a step: tokens `first` to `first + len(slots) * length`, row after row."""
+
+    first: int
+    length: int
+    slots: tuple[int, ...]
+
+    @property
+    def end(self) -> int:
+        """Index of the token after the last one."""
+        return self.first + len(self.slots) * self.length
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Decoded tokens that attend over the same range of positions, so that they can share a call.
+
+    Attributes
+    ----------
+    tokens, slots : tensor [rows]
+        Index of the token in the step; slot of its row in the slab.
+    start, stop : int
+        Range of positions, multiples of `BLOCK`.
+    hidden : bool tensor [rows, 1, 1, stop - start]
+        True where a row must not look: after its own token, or before its window.
+    """
+
+    tokens: torch.Tensor
+    slots: torch.Tensor
+    start: int
+    stop: int
+    hidden: torch.Tensor
+
+
+@dataclass
+class Step:
+    """One forward pass.
+
+    Attributes
+    ----------
+    token_ids, position_ids : tensor [1, tokens]
+    wanted : tensor [at least minimum rows]
+        Tokens whose logits or states are wanted: decoded rows, then prompts in the order of `prompts`, then
+        repetitions of the first one up to the minimum.
+    n_wanted : int
+        Without the repetitions.
+    decode_slots, decode_positions : tensor [decoded rows]
+    """
+
+    token_ids: torch.Tensor
+    position_ids: torch.Tensor
+    wanted: torch.Tensor
+    n_wanted: int
+    decode_slots: torch.Tensor
+    decode_positions: torch.Tensor
+    prompts: tuple[Prompts, ...]
+    slab: Slab | None
+    _groups: dict[int | None, list[Decoded]] = field(default_factory=dict)
+
+    @property
+    def n_decoded(self) -> int:
+        """Rows that are being decoded; their tokens come first."""
+        return len(self.decode_slots)
+
+    @property
+    def n_real(self) -> int:
+        """Tokens before the dummies."""
+        return self.prompts[-1].end if self.prompts else self.n_decoded
+
+    def decoded(self, window: int | None) -> list[Decoded]:
+        """Return the decoded tokens in groups of one range each, for layers with this sliding window."""
+        if window not in self._groups:
+            self._groups[window] = list(self._group(window))
+        return self._groups[window]
+
+    def _group(self, window: int | None) -> Iterable[Decoded]:
+        members: dict[tuple[int, int], list[int]] = {}
+        positions = self.decode_positions.tolist()
+        for token, position in enumerate(positions):
+            first = 0 if window is None else max(0, position + 1 - window)
+            members.setdefault((first // BLOCK * BLOCK, round_up(position + 1)), []).append(token)
+        device = self.decode_positions.device
+        for (start, stop), tokens in members.items():
+            index = torch.tensor(tokens, device=device)
+            own = self.decode_positions[index].view(-1, 1, 1, 1)
+            other = torch.arange(start, stop, device=device)
+            hidden = other > own
+            if window is not None:
+                hidden |= other <= own - window
+            yield Decoded(index, self.decode_slots[index], start, stop, hidden)
+
+
+class Slab:
+    """Keys and values of the rows in work: per layer [slots, heads, capacity, width], each row from index 0.
+
+    Allocated with zeros, since a stale number is multiplied by a weight of zero, which only finite numbers survive.
+
+    Parameters
+    ----------
+    layout : sequence of (key-value heads, width of a key, width of a value)
+        One entry per layer.
+    """
+
+    def __init__(
+        self,
+        layout: Sequence[tuple[int, int, int]],
+        slots: int,
+        capacity: int,
+        dtype: torch.dtype,
+        device: torch.device,
+    ) -> None:
+        self.layout = tuple(layout)
+        self.slots = slots
+        self.capacity = capacity
+        self._options = (dtype, device)
+        self.keys = [torch.zeros(slots, h, capacity, k, dtype=dtype, device=device) for h, k, _ in layout]
+        self.values = [torch.zeros(slots, h, capacity, v, dtype=dtype, device=device) for h, _, v in layout]
+
+    def moved(self, slots: int, capacity: int, rows: Sequence[tuple[int, int]]) -> Slab:
+        """Return a slab of another shape that holds the given (slot, length) rows in slots 0, 1, 2, ..."""
+        slab = Slab(self.layout, slots, capacity, *self._options)
+        for old, new in (*zip(self.keys, slab.keys, strict=True), *zip(self.values, slab.values, strict=True)):
+            for target, (slot, length) in enumerate(rows):
+                new[target, :, :length] = old[slot, :, :length]
+        return slab
+
+    def clear(self, slot: int) -> None:
+        """Forget what a slot holds: needed when it may hold numbers that are not finite."""
+        for tensor in (*self.keys, *self.values):
+            tensor[slot].zero_()
+
+
+def token_bytes(layout: Sequence[tuple[int, int, int]], dtype: torch.dtype) -> int:
+    """Return the bytes of a slab for one token of one row."""
+    return sum(heads * (key + value) for heads, key, value in layout) * dtype.itemsize
+
+
+def make_step(
+    decoding: Sequence[tuple[int, int, int]],
+    starting: Sequence[tuple[int, Sequence[int]]],
+    *,
+    slab: Slab | None,
+    least: int,
+    device: torch.device,
+) -> Step:
+    """Lay out one step.
+
+    Parameters
+    ----------
+    decoding : sequence of (slot, token id, position)
+        The newest token of each row in work.
+    starting : sequence of (slot, token ids)
+        Prompts, equal lengths side by side.
+    slab : Slab or None
+        None when no keys are to be kept (hidden states).
+    least : int
+        Tokens, and wanted rows, that the step has at least.
+    """
+    token_ids = [token for _, token, _ in decoding]
+    positions = [position for _, _, position in decoding]
+    wanted = list(range(len(decoding)))
+    prompts = []
+    for length, group in groupby(starting, key=lambda row: len(row[1])):
+        rows = list(group)
+        prompts.append(Prompts(len(token_ids), length, tuple(slot for slot, _ in rows)))
+        for _, tokens in rows:
+            token_ids.extend(tokens)
+            positions.extend(range(length))
+            wanted.append(len(token_ids) - 1)
+    dummies = max(0, least - len(token_ids))
+    n_wanted = len(wanted)
+    wanted.extend(wanted[:1] * max(0, least - n_wanted))
+
+    def tensor(values: Sequence[int]) -> torch.Tensor:
+        return torch.tensor(values, dtype=torch.long, device=device)
+
+    return Step(
+        token_ids=tensor([*token_ids, *[0] * dummies]).unsqueeze(0),
+        position_ids=tensor([*positions, *[0] * dummies]).unsqueeze(0),
+        wanted=tensor(wanted),
+        n_wanted=n_wanted,
+        decode_slots=tensor([slot for slot, _, _ in decoding]),
+        decode_positions=tensor([position for _, _, position in decoding]),
+        prompts=tuple(prompts),
+        slab=slab,
+    )

@@ -1,0 +1,194 @@
+"""Decides at start-up whether packed batches may be used with this model on this machine.
+
+Three questions: does the architecture keep rows apart in all it does (read off the model), does the packed path
+compute what the model computes (against the plain forward pass), and does a row keep its bits in packs of other
+sizes (the kernels of this processor). A no is no error: the model then runs one row at a time, under another key.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.model.packed import Forward, Layout
+from assay.model.packed_attention import NotServedError, observed, register
+from assay.model.packing import Slab, round_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import torch
+
+    from assay.model.loading import Weights
+
+_PACKS = (16, 17, 64, 300)
+_PROBE_LENGTH = 13
+_NEIGHBOUR_LENGTHS = (_PROBE_LENGTH, 5, 21, 1)
+# A window is tested by a prompt that is longer, unless that costs more than the test is worth.
+_LONGEST_TESTED_WINDOW = 512
+# Largest difference to the plain forward pass, relative to the largest logit: rounding gives 1e-6 and 1e-2.
+_TOLERANCE = {"float32": 1e-3, "float16": 2e-2, "bfloat16": 1e-1}
+# These rotary embeddings depend on the longest position in the batch.
+_BATCH_ROPES = frozenset({"dynamic", "longrope"})
+_LAYER_TYPES = frozenset({"full_attention", "sliding_attention"})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Either the layout of keys and values per layer, or the reason against packed batches."""
+
+    layout: Layout = ()
+    refusal: str | None = None
+
+
+def examine(weights: Weights) -> Verdict:
+    """Examine a model; takes about as long as a thousand tokens."""
+    refusal = architecture_refusal(weights.model)
+    if refusal is not None:
+        return Verdict(refusal=refusal)
+    register()
+    try:
+        return _examine(weights)
+    except NotServedError as error:
+        return Verdict(refusal=f"packed attention does not serve the model: {error}")
+    except (RuntimeError, TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
+        return Verdict(refusal=f"the model does not run in packs: {type(error).__name__}: {error}")
+
+
+def architecture_refusal(model: Any) -> str | None:
+    """Return what in a model's build lets rows of a pack influence each other, or None."""
+    import torch
+    from transformers.pytorch_utils import Conv1D
+
+    config = model.config.get_text_config(decoder=True)
+    if not model._can_set_attn_implementation():
+        return "the architecture does not take its attention from the interface of transformers"
+    missing = {"position_ids", "logits_to_keep"} - set(inspect.signature(model.forward).parameters)
+    if missing:
+        return f"the architecture takes no {' and no '.join(sorted(missing))}"
+    if ropes := sorted(_BATCH_ROPES.intersection(_rope_types(getattr(config, "rope_parameters", None)))):
+        return f"its {ropes[0]} rotary embedding depends on the longest row of a batch"
+    if others := set(getattr(config, "layer_types", None) or ()) - _LAYER_TYPES:
+        return f"it has layers of type {', '.join(sorted(others))}"
+    if getattr(config, "attention_chunk_size", None):
+        return "it attends in chunks"
+    for name, module in model.named_modules():
+        for parameter in module.parameters(recurse=False):
+            if parameter.dim() > 1 and not isinstance(module, torch.nn.Linear | torch.nn.Embedding | Conv1D):
+                # Experts get as many rows as the router sends, convolutions and state spaces mix positions.
+                return f"{name or 'the model'} ({type(module).__name__}) is no layer that treats every token alike"
+    return None
+
+
+def _rope_types(parameters: object) -> Iterator[str]:
+    if isinstance(parameters, dict):
+        if isinstance(kind := parameters.get("rope_type"), str):
+            yield kind
+        for inner in parameters.values():
+            yield from _rope_types(inner)
+
+
+def _examine(weights: Weights) -> Verdict:
+    import torch
+
+    forward = Forward(weights)
+    probe = _tokens(weights, 0, _PROBE_LENGTH + 1)
+    with observed() as seen:
+        forward.logits(forward.step([], [(0, probe)], None))
+    if sorted(seen) != list(range(weights.n_layers)):
+        return Verdict(refusal=f"{len(seen)} of its {weights.n_layers} layers use the attention interface")
+    layout = tuple(seen[layer][:3] for layer in range(weights.n_layers))
+    windows = {seen[layer][3] for layer in seen}
+    if refusal := _unseen_window(weights.model, seen):
+        return Verdict(refusal=refusal)
+
+    tests: list[tuple[list[int], tuple[int, ...]]] = [(probe, _PACKS)]
+    for window in sorted(w for w in windows if w is not None and w <= _LONGEST_TESTED_WINDOW):
+        length = window + _PROBE_LENGTH
+        tests.append((_tokens(weights, 0, length + 1), (length, length + 64)))
+    threads = torch.get_num_threads()
+    for tokens, totals in tests:
+        results = [_Pack(forward, layout, tokens, total).logits() for total in totals]
+        if threads > 1:
+            torch.set_num_threads(1)
+            try:
+                results.append(_Pack(forward, layout, tokens, totals[0]).logits())
+            finally:
+                torch.set_num_threads(threads)
+        if refusal := _difference(weights, tokens, results[0]):
+            return Verdict(refusal=refusal)
+        if not all(torch.equal(result, results[0]) for result in results):
+            return Verdict(refusal=f"a row changes its bits in packs of {totals} tokens on this processor")
+    return Verdict(layout)
+
+
+def _unseen_window(model: Any, seen: dict[int, tuple[int, int, int, int | None]]) -> str | None:
+    # A window that the mask would apply, but that the attention function is not told.
+    config = model.config.get_text_config(decoder=True)
+    if getattr(config, "sliding_window", None) is None or getattr(config, "use_sliding_window", True) is False:
+        return None
+    types = getattr(config, "layer_types", None) or ["sliding_attention"] * len(seen)
+    for layer, kind in enumerate(types):
+        if kind == "sliding_attention" and seen[layer][3] is None:
+            return f"layer {layer} has a sliding window but does not tell its attention"
+    return None
+
+
+class _Pack:
+    """The probe among neighbours: its prompt, then one decoded token, in two steps of `total` tokens each."""
+
+    def __init__(self, forward: Forward, layout: Layout, tokens: Sequence[int], total: int) -> None:
+        self._forward = forward
+        self._probe = tokens
+        length = len(tokens) - 1
+        self._first = [(0, list(tokens[:length])), *self._neighbours(total - length, 1)]
+        n_first = len(self._first)
+        self._second = self._neighbours(total - n_first, n_first)
+        rows = n_first + len(self._second)
+        model = forward.weights.model
+        capacity = round_up(length + _NEIGHBOUR_LENGTHS[2] + 1)
+        self._slab = Slab(layout, rows, capacity, model.dtype, forward.device)
+
+    def logits(self) -> torch.Tensor:
+        """Return the logits [2, vocabulary] of the probe's last prompt token and of its decoded token."""
+        import torch
+
+        length = len(self._probe) - 1
+        starting = sorted(self._first, key=lambda row: -len(row[1]))
+        place = next(place for place, (slot, _) in enumerate(starting) if slot == 0)
+        prompt = self._forward.logits(self._forward.step([], starting, self._slab))[place]
+        rest = [(slot, tokens[0], len(tokens)) for slot, tokens in self._first if slot]
+        decoding = [*rest, (0, self._probe[length], length)]
+        starting = sorted(self._second, key=lambda row: -len(row[1]))
+        decoded = self._forward.logits(self._forward.step(decoding, starting, self._slab))[len(rest)]
+        return torch.stack([prompt, decoded])
+
+    def _neighbours(self, tokens: int, first_slot: int) -> list[tuple[int, list[int]]]:
+        rows: list[tuple[int, list[int]]] = []
+        while tokens > 0:
+            length = min(tokens, _NEIGHBOUR_LENGTHS[len(rows) % len(_NEIGHBOUR_LENGTHS)])
+            slot = first_slot + len(rows)
+            rows.append((slot, _tokens(self._forward.weights, slot, length)))
+            tokens -= length
+        return rows
+
+
+def _tokens(weights: Weights, row: int, length: int) -> list[int]:
+    # Scattered over the vocabulary, other ones for each row.
+    return [(7919 * (37 * row + place) + 104729) % weights.vocabulary for place in range(length)]
+
+
+def _difference(weights: Weights, tokens: Sequence[int], packed: torch.Tensor) -> str | None:
+    import torch
+
+    weights.attend("eager")
+    with torch.inference_mode():
+        ids = torch.tensor([list(tokens)], device=weights.model.device)
+        plain = weights.model(input_ids=ids, use_cache=False, logits_to_keep=2).logits[0].double()
+    if not plain.isfinite().all():
+        return "the model gives numbers that are not finite"
+    off = float((packed.double() - plain).abs().max() / plain.abs().max())
+    if not off <= _TOLERANCE[weights.environment["dtype"]]:
+        return f"packed logits differ from the plain ones by {off:.1e} of the largest"
+    return None

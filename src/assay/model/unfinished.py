@@ -1,0 +1,142 @@
+"""A row while it is being generated: its tokens, its stop strings, and its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from assay.errors import ModelError
+from assay.model.engine import Completion, Decoding, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+NO_NUMBER = "the model gave no finite logit"
+# Tokens beyond the length of a stop string that are decoded with it: enough for a leading space that a tokenizer
+# drops at the start of a text and for a character cut in two (at most 4 bytes).
+_MARGIN = 5
+
+
+class Tokenizer(Protocol):
+    """The part of a transformers tokenizer that engines use."""
+
+    all_special_ids: list[int]
+
+    def decode(self, token_ids: Sequence[int], **options: bool) -> str:
+        """Return the text of tokens."""
+        ...
+
+
+def decode(tokenizer: Tokenizer, token_ids: Sequence[int]) -> str:
+    """Return the raw text: no special tokens, no tidying of spaces."""
+    return tokenizer.decode(token_ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+
+
+class UnfinishedRow:
+    """Collects the tokens of one request until it ends."""
+
+    def __init__(self, request: Request, decoding: Decoding, tokenizer: Tokenizer, eos_ids: frozenset[int]) -> None:
+        self.request = request
+        self.token_ids: list[int] = []
+        self._stop = decoding.stop
+        self._tokenizer = tokenizer
+        self._eos_ids = eos_ids
+        self._special_ids = frozenset(tokenizer.all_special_ids) if self._stop else frozenset()
+        self._tail_tokens = max((len(stop.encode("utf-8", "replace")) for stop in self._stop), default=0) + _MARGIN
+
+    @property
+    def n_prompt_tokens(self) -> int:
+        """Tokens of the prompt."""
+        return len(self.request.token_ids)
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens of prompt and answer so far."""
+        return len(self.request.token_ids) + len(self.token_ids)
+
+    @property
+    def most_tokens(self) -> int:
+        """Tokens of prompt and answer at the most."""
+        return len(self.request.token_ids) + self.request.max_new_tokens
+
+    def append(self, token_id: int | None) -> Completion | None:
+        """Take the next token (None: the model gave no number); return the finished row if it ends the row."""
+        if token_id is None:
+            return self._completion("", "error", NO_NUMBER)
+        self.token_ids.append(token_id)
+        if self._stop and token_id not in self._special_ids and self._stopped(self._tail()):
+            text = decode(self._tokenizer, self.token_ids)
+            if self._stopped(text):
+                return self._completion(text, "stop")
+        if token_id in self._eos_ids:
+            return self._completion(decode(self._tokenizer, self.token_ids), "eos")
+        if len(self.token_ids) >= self.request.max_new_tokens:
+            return self._completion(decode(self._tokenizer, self.token_ids), "length")
+        return None
+
+    def _tail(self) -> str:
+        # Every token but a special one adds at least one byte, so a stop string completed now lies in this tail.
+        tail: list[int] = []
+        for token_id in reversed(self.token_ids):
+            if token_id not in self._special_ids:
+                tail.append(token_id)
+                if len(tail) == self._tail_tokens:
+                    break
+        return decode(self._tokenizer, tail[::-1])
+
+    def _stopped(self, text: str) -> bool:
+        return any(stop in text for stop in self._stop)
+
+    def _completion(self, text: str, reason: str, error: str | None = None) -> Completion:
+        cuts = [position for stop in self._stop if (position := text.find(stop)) >= 0]
+        if cuts:
+            # Also when the end came first by another rule: no stop string is ever part of a text.
+            text, reason = text[: min(cuts)], "stop"
+        return Completion(self.request.row_id, self.token_ids, text, reason, error)  # type: ignore[arg-type]
+
+
+class Limits(Protocol):
+    """The part of a loaded model that bounds requests."""
+
+    vocabulary: int
+    context: int | None
+
+
+def check_requests(requests: Iterable[Request], decoding: Decoding, limits: Limits) -> list[Request]:
+    """Return the requests as a list if an engine can run every one of them.
+
+    Raises
+    ------
+    ConfigError
+        If `decoding` contradicts itself.
+    ModelError
+        Naming the row, for the mistakes listed at `Engine.generate`.
+    """
+    decoding.check()
+    vocabulary, context = limits.vocabulary, limits.context
+    checked: list[Request] = []
+    seen: set[str] = set()
+    for request in requests:
+        row, tokens = request.row_id, request.token_ids
+        if row in seen:
+            raise ModelError("this row was asked twice in one call", row=row, expected="each row_id once")
+        if not tokens:
+            raise ModelError("the prompt has no tokens", row=row, expected="at least one token")
+        if min(tokens) < 0 or max(tokens) >= vocabulary:
+            raise ModelError(
+                "the prompt holds a token id that the model lacks", row=row, expected=f"0 to {vocabulary - 1}"
+            )
+        if request.max_new_tokens < 1:
+            raise ModelError(f"max_new_tokens is {request.max_new_tokens}", row=row, expected="at least 1")
+        if decoding.method == "sampling" and request.seed is None:
+            raise ModelError("sampling needs a seed for every row", row=row)
+        longest = len(tokens) + request.max_new_tokens
+        if context is not None and longest > context:
+            raise ModelError(
+                f"{len(tokens)} prompt tokens and {request.max_new_tokens} new ones do not fit the model's context",
+                row=row,
+                expected=f"at most {context} tokens together",
+                remedy="shorten or truncate the prompt, or lower max_new_tokens",
+            )
+        seen.add(row)
+        checked.append(request)
+    return checked

@@ -1,0 +1,150 @@
+"""Engines on the generation loop of transformers: one prompt at a time, and padded batches.
+
+The first is the reference, serves every architecture and needs no guarantee. The second is the fast mode for
+protocols that ask for it: its bits depend on the batch, so the batch is part of its identity.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.sampling import choose
+from assay.model.unfinished import UnfinishedRow, check_requests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import torch
+
+    from assay.model.engine import Completion, Decoding, Request
+    from assay.model.loading import Weights
+
+SEQUENTIAL_RULE = "one-at-a-time-1"
+PADDED_RULE = "padded-1"
+
+
+class SequentialEngine:
+    """Generates one row after the other: slow, and the measure of everything else.
+
+    Eager attention, where the model offers the choice, makes the bits independent of the number of threads.
+    """
+
+    def __init__(self, weights: Weights) -> None:
+        self._weights = weights
+        self._attention = "eager" if weights.can_choose_attention else "own"
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """See `Engine.identity`."""
+        own: dict[str, Any] = {"engine": "sequential", "batch_rule": SEQUENTIAL_RULE, "attention": self._attention}
+        if self._attention == "own":
+            own["threads"] = self._weights.threads
+        return self._weights.environment | own
+
+    def generate(self, requests: Iterable[Request], decoding: Decoding) -> Iterator[Completion]:
+        """See `Engine.generate`; rows come in the order of the requests."""
+        checked = check_requests(requests, decoding, self._weights)
+        return (row for request in checked for row in _together(self._weights, [request], decoding, self._attention))
+
+
+class PaddedEngine:
+    """Generates batches padded on the left; rows of similar length go together.
+
+    Parameters
+    ----------
+    batch_size : int
+        Rows of a batch; part of the identity, as is the number of threads.
+    """
+
+    def __init__(self, weights: Weights, batch_size: int) -> None:
+        self._weights = weights
+        self._batch_size = batch_size
+        self._attention = "sdpa" if weights.can_choose_attention and weights.model._supports_sdpa else "own"
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """See `Engine.identity`; a row may still change its bits with its neighbours."""
+        return self._weights.environment | {
+            "engine": "padded",
+            "batch_rule": PADDED_RULE,
+            "batch_size": self._batch_size,
+            "attention": self._attention,
+            "threads": self._weights.threads,
+        }
+
+    def generate(self, requests: Iterable[Request], decoding: Decoding) -> Iterator[Completion]:
+        """See `Engine.generate`; rows come batch by batch, the longest first."""
+        checked = check_requests(requests, decoding, self._weights)
+        checked.sort(key=lambda row: -len(row.token_ids))
+        starts = range(0, len(checked), self._batch_size)
+        batches = (checked[start : start + self._batch_size] for start in starts)
+        return (row for batch in batches for row in _together(self._weights, batch, decoding, self._attention))
+
+
+def _together(weights: Weights, requests: Sequence[Request], decoding: Decoding, attention: str) -> list[Completion]:
+    # The loop of transformers knows every architecture and kind of cache; `_Chooser` takes every decision out of
+    # its hands, so that engines cannot differ in how they choose tokens or end rows.
+    import torch
+    from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteriaList
+
+    longest = max(len(request.token_ids) for request in requests)
+    ids = torch.zeros(len(requests), longest, dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    for row, request in enumerate(requests):
+        ids[row, longest - len(request.token_ids) :] = torch.tensor(request.token_ids)
+        mask[row, longest - len(request.token_ids) :] = 1
+    chooser = _Chooser(weights, requests, decoding)
+    if attention != "own":
+        weights.attend(attention)
+    device = weights.model.device
+    with torch.inference_mode():
+        weights.model.generate(
+            input_ids=ids.to(device),
+            attention_mask=mask.to(device),
+            generation_config=GenerationConfig(
+                do_sample=False,
+                num_beams=1,
+                max_new_tokens=max(request.max_new_tokens for request in requests),
+                pad_token_id=0,
+            ),
+            logits_processor=LogitsProcessorList([chooser.choose]),
+            stopping_criteria=StoppingCriteriaList([chooser.ended]),
+        )
+    return chooser.completions
+
+
+class _Chooser:
+    """Chooses the tokens of a batch inside the loop of transformers."""
+
+    def __init__(self, weights: Weights, requests: Sequence[Request], decoding: Decoding) -> None:
+        self._decoding = decoding
+        self._rows = [UnfinishedRow(request, decoding, weights.tokenizer, weights.eos_ids) for request in requests]
+        self._active = list(range(len(requests)))
+        self.completions: list[Completion] = []
+
+    def choose(self, _ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Return scores of which only the chosen token's is finite."""
+        rows = [self._rows[index] for index in self._active]
+        seeds = [row.request.seed for row in rows]
+        tokens = choose(scores[self._active], self._decoding, seeds, [len(row.token_ids) for row in rows])
+        forced = scores.new_full(scores.shape, float("-inf"))
+        forced[:, 0] = 0.0
+        still_active = []
+        for index, row, token in zip(self._active, rows, tokens, strict=True):
+            completion = row.append(token)
+            if completion is not None:
+                self.completions.append(completion)
+                continue
+            still_active.append(index)
+            forced[index, 0] = float("-inf")
+            forced[index, token] = 0.0
+        self._active = still_active
+        return forced
+
+    def ended(self, ids: torch.Tensor, _scores: torch.Tensor, **_others: Any) -> torch.Tensor:
+        """Return which rows have ended."""
+        import torch
+
+        ended = torch.ones(len(ids), dtype=torch.bool, device=ids.device)
+        ended[self._active] = False
+        return ended
