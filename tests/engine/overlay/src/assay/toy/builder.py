@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from assay.records.step import Inputs, Outputs
 from assay.toy.rows import Fact, Query
+
+from assay.records.step import Inputs, Outputs
 
 
 def build(config: dict[str, Any], inputs: Inputs) -> Outputs:

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from assay.records.rows import GenerationRow
-from assay.records.step import Inputs, Outputs
 from assay.toy.helper import score
 from assay.toy.rows import Fact, Label
+
+from assay.records.rows import GenerationRow
+from assay.records.step import Inputs, Outputs
 
 
 def judge(config: dict[str, Any], inputs: Inputs) -> Outputs:

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
+from assay.toy.rows import Label
 
 from assay.records.rows import MetricRow
 from assay.records.step import Inputs, Outputs
-from assay.toy.rows import Label
 
 
 def measure(config: dict[str, Any], inputs: Inputs) -> Outputs:

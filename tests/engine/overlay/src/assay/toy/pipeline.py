@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from assay.config.toy import ToyConfig
+
 from assay.artifact.job import Job, Need
 from assay.config.load import Configs
-from assay.config.toy import ToyConfig
 
 
 def jobs(configs: Configs) -> Iterator[Job]:

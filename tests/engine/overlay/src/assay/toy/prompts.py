@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from assay.toy.rows import Query
+
 from assay.records.rows import PromptRow
 from assay.records.step import Inputs, Outputs
-from assay.toy.rows import Query
 
 
 def render(config: dict[str, Any], inputs: Inputs) -> Outputs:
