@@ -157,10 +157,10 @@ def _download(entry: ModelEntry, cache: Cache, hashes: dict[str, str], say: Say)
             shutil.rmtree(folder, ignore_errors=True)
     wheels = {}
     for wheel, sha256 in hashes.items():
-        path = found[wheel] or _cached(cache, wheel, sha256)
-        if path is None:
+        file = found[wheel] or _cached(cache, wheel, sha256)
+        if file is None:
             raise UnavailableError(f"the package index gave another file than {wheel}", key=entry.name)
-        wheels[wheel] = path
+        wheels[wheel] = file
     return wheels
 
 

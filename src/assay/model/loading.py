@@ -159,7 +159,7 @@ def load_weights(folder: Path, dtype: str, device: str, threads: int) -> Weights
     torch.set_num_threads(threads)
     _check_device(device)
     model = _load_model(folder, getattr(torch, dtype), device)
-    tokenizer = _load_tokenizer(folder)
+    tokenizer = load_tokenizer(folder)
     config = model.config.get_text_config(decoder=True)
     vocabulary = model.get_input_embeddings().weight.shape[0]
     return Weights(
@@ -231,7 +231,14 @@ def _load_model(folder: Path, dtype: torch.dtype, device: str) -> Any:
     return model.to(device).eval().requires_grad_(False)
 
 
-def _load_tokenizer(folder: Path) -> Any:
+def load_tokenizer(folder: Path) -> Any:
+    """Load the tokenizer of a model folder alone.
+
+    Raises
+    ------
+    ModelError
+        If there is none, or transformers does not know it.
+    """
     from transformers import AutoTokenizer
 
     try:

@@ -1,0 +1,222 @@
+"""From prompts to token ids: template or raw text, one BOS, and a length that fits."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay.canonical import digest
+from assay.config.models import ModelEntry, PromptPolicy
+from assay.errors import ConfigError, ModelError
+from assay.model.chat import merge_system, plain_messages, transcript, with_tools_as_text
+from assay.records.rows import Message, PromptRow
+
+# Some templates print today's date. A prompt must not change over night.
+_DATE = "26 Jul 2024"
+
+
+class Encoded(msgspec.Struct, frozen=True):
+    """A prompt as the model sees it.
+
+    Attributes
+    ----------
+    sha256 : str
+        Digest of the token ids.
+    n_whole : int
+        Number of tokens before truncation.
+    """
+
+    token_ids: list[int]
+    sha256: str
+    n_whole: int
+
+    @property
+    def truncated(self) -> bool:
+        """Whether tokens were dropped."""
+        return len(self.token_ids) < self.n_whole
+
+
+class Encoder:
+    """Turns prompts into token ids for one model.
+
+    Parameters
+    ----------
+    folder : Path
+        The model folder.
+    entry : ModelEntry
+        Its chat default, context and policy for long prompts.
+    """
+
+    def __init__(self, folder: Path, entry: ModelEntry) -> None:
+        from assay.model.loading import load_tokenizer, prepare_process
+
+        prepare_process()
+        self._entry = entry
+        self._tokenizer = load_tokenizer(folder)
+        self.context = _context(folder, entry)
+        template = self._tokenizer.chat_template
+        # Models with several templates hold them by name.
+        self._template: str = "\n".join(template.values()) if isinstance(template, dict) else template or ""
+        empty = self._tokenizer("")["input_ids"]
+        self._bos: int | None = self._tokenizer.bos_token_id
+        self._eos: int | None = self._tokenizer.eos_token_id
+        self._adds_bos = bool(empty) and empty[0] == self._bos
+        self._adds_eos = len(empty) > self._adds_bos and empty[-1] == self._eos
+
+    def encode(
+        self,
+        prompts: Sequence[PromptRow],
+        max_new_tokens: int,
+        chat: bool | None = None,
+        policy: PromptPolicy | None = None,
+    ) -> list[Encoded]:
+        """Return the token ids of prompts.
+
+        Parameters
+        ----------
+        max_new_tokens : int
+            Room that the context must leave.
+        chat : bool, optional
+            Whether to use the model's chat template; by default messages do if the registry says so, texts do not.
+        policy : PromptPolicy, optional
+            What happens to long prompts, instead of the registry's policy.
+
+        Raises
+        ------
+        ModelError
+            Naming the query: no template where one is asked for, a prompt without tokens, two BOS tokens, or, where
+            the policy is `refuse`, a prompt that is too long.
+        """
+        rendered = [self._render(prompt, chat) for prompt in prompts]
+        raw = [text for text, special in rendered if special]
+        chats = [text for text, special in rendered if not special]
+        ids = {True: iter(self._ids(raw, True)), False: iter(self._ids(chats, False))}
+        whole = [self._checked(p, next(ids[special])) for p, (_, special) in zip(prompts, rendered, strict=True)]
+        policy = policy or self._entry.prompts
+        limit = self._limit(max_new_tokens, policy)
+        if limit is not None and policy.on_long == "refuse":
+            self._refuse_long(prompts, whole, limit)
+        return [self._cut(tokens, limit) for tokens in whole]
+
+    def _ids(self, texts: list[str], special: bool) -> list[list[int]]:
+        if not texts:
+            return []
+        found: list[list[int]] = self._tokenizer(texts, add_special_tokens=special, return_attention_mask=False)[
+            "input_ids"
+        ]
+        return found
+
+    def _render(self, prompt: PromptRow, chat: bool | None) -> tuple[str, bool]:
+        """Return the text of a prompt, and whether the tokenizer adds its special tokens to it."""
+        if chat is None:
+            chat = prompt.messages is not None and self._entry.chat_template
+        if not chat:
+            if prompt.text is not None:
+                return prompt.text, True
+            return transcript(with_tools_as_text(prompt.messages or [], prompt.tools)), True
+        if not self._template:
+            raise ModelError(
+                f"{self._entry.name} has no chat template",
+                row=prompt.query_id,
+                remedy="ask without one (chat_template: false in the registry), or take an instruction-tuned model",
+            )
+        messages = [Message("user", prompt.text)] if prompt.messages is None else prompt.messages
+        return self._templated(messages, prompt), False
+
+    def _templated(self, messages: list[Message], prompt: PromptRow) -> str:
+        from jinja2 import TemplateError
+
+        tools = prompt.tools
+        if tools and "tools" not in self._template:
+            messages, tools = with_tools_as_text(messages, tools), None
+        plain = plain_messages(messages, native_tools="tool" in self._template)
+        try:
+            return self._apply(plain, tools)
+        except (TemplateError, TypeError, ValueError) as error:
+            first = error
+        try:
+            # Some templates know no system role.
+            return self._apply(merge_system(plain), tools)
+        except (TemplateError, TypeError, ValueError) as error:
+            raise ModelError(
+                f"the chat template of {self._entry.name} does not take these messages: {first}", row=prompt.query_id
+            ) from error
+
+    def _apply(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> str:
+        text: str = self._tokenizer.apply_chat_template(
+            messages,
+            tools=tools,
+            tokenize=False,
+            add_generation_prompt=True,
+            date_string=_DATE,
+            strftime_now=lambda _format: _DATE,
+        )
+        return text
+
+    def _checked(self, prompt: PromptRow, tokens: list[int]) -> list[int]:
+        if self._adds_eos and tokens and tokens[-1] == self._eos:
+            tokens = tokens[:-1]  # a prompt goes on
+        leading = 0
+        while leading < len(tokens) and tokens[leading] == self._bos:
+            leading += 1
+        if leading > 1:
+            raise ModelError(
+                f"the prompt begins with {leading} BOS tokens",
+                row=prompt.query_id,
+                expected="one, which the tokenizer or the template adds",
+                remedy="take the BOS text out of the prompt",
+            )
+        if self._adds_bos and not leading and self._bos is not None:
+            tokens = [self._bos, *tokens]  # templates forget it
+        if not tokens:
+            raise ModelError("the prompt has no tokens", row=prompt.query_id, expected="at least one")
+        return tokens
+
+    def _limit(self, max_new_tokens: int, policy: PromptPolicy) -> int | None:
+        limits = [policy.max_tokens]
+        if self.context is not None:
+            if self.context <= max_new_tokens:
+                raise ConfigError(
+                    f"max_new_tokens is {max_new_tokens}, but the context of {self._entry.name} has {self.context}",
+                    key="max_new_tokens",
+                )
+            limits.append(self.context - max_new_tokens)
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def _refuse_long(self, prompts: Sequence[PromptRow], whole: list[list[int]], limit: int) -> None:
+        long = [(p, len(tokens)) for p, tokens in zip(prompts, whole, strict=True) if len(tokens) > limit]
+        if long:
+            prompt, length = long[0]
+            raise ModelError(
+                f"{len(long)} prompts are too long for {self._entry.name}, the first has {length} tokens",
+                row=prompt.query_id,
+                expected=f"at most {limit} tokens",
+                remedy="shorten them, or set on_long: truncate",
+            )
+
+    def _cut(self, tokens: list[int], limit: int | None) -> Encoded:
+        whole = len(tokens)
+        if limit is not None and whole > limit:
+            keep_bos = self._bos is not None and tokens[0] == self._bos and limit > 1
+            tokens = [tokens[0], *tokens[whole - limit + 1 :]] if keep_bos else tokens[whole - limit :]
+        return Encoded(tokens, digest("token-ids", tokens), whole)
+
+
+def _context(folder: Path, entry: ModelEntry) -> int | None:
+    """Return the longest sequence: the model's own, or less where the registry says so."""
+    from transformers import AutoConfig
+
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except (OSError, ValueError, KeyError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ModelError(f"transformers does not know this model: {reason}", file=folder / "config.json") from error
+    own = getattr(config.get_text_config(decoder=True), "max_position_embeddings", None)
+    return min((n for n in (own, entry.context) if n is not None), default=None)
+
+
+def prompt_digest(prompt: PromptRow) -> str:
+    """Return the digest of a prompt whose tokens only a server knows."""
+    return digest("prompt", json.loads(msgspec.json.encode([prompt.text, prompt.messages, prompt.tools])))
