@@ -1,0 +1,1 @@
+"""The seven domains of SOPBench, one package each."""

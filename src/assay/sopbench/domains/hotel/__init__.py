@@ -1,0 +1,1 @@
+"""SOPBench domain: the hotel."""

@@ -1,0 +1,68 @@
+"""Loading of tasks: the published files, or any file of the same form."""
+
+import lzma
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from assay.errors import DataError
+from assay.sopbench.rows import Task, TaskRow, task_identity
+
+DOMAINS = ("bank", "dmv", "healthcare", "hotel", "library", "online_market", "university")
+
+
+def task_file(folder: Path, domain: str) -> Path:
+    """Return the task file of a domain in a folder: JSON, plain or xz-compressed.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    for place in (folder, folder / "data", folder / "tasks"):
+        for name in (f"{domain}_tasks.json", f"{domain}_tasks.json.xz"):
+            if (place / name).is_file():
+                return place / name
+    raise DataError(
+        f"there is no task file of {domain}",
+        file=folder,
+        expected=f"{domain}_tasks.json or {domain}_tasks.json.xz",
+        remedy="fetch the published tasks with `assay data fetch sopbench`",
+    )
+
+
+def load_tasks(folder: Path, domain: str) -> list[TaskRow]:
+    """Load the published tasks of a domain, in file order; the index is the position in the flattened file."""
+    return list(read_tasks(task_file(folder, domain), domain))
+
+
+def read_tasks(path: Path, domain: str) -> Iterator[TaskRow]:
+    """Yield the tasks of one file: an object mapping target service to a list of tasks.
+
+    Raises
+    ------
+    DataError
+        Naming file, service and position, if the file is no JSON or a task lacks a field.
+    """
+    data = path.read_bytes()
+    if path.suffix == ".xz":
+        try:
+            data = lzma.decompress(data)
+        except lzma.LZMAError as error:
+            raise DataError("the file is not xz-compressed", file=path) from error
+    try:
+        by_goal = msgspec.json.decode(data, type=dict[str, list[msgspec.Raw]])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(str(error), file=path, expected="an object mapping services to lists of tasks") from error
+    index = 0
+    for goal, raws in by_goal.items():
+        for position, raw in enumerate(raws):
+            try:
+                task = msgspec.json.decode(raw, type=Task)
+            except msgspec.DecodeError as error:
+                raise DataError(str(error), file=path, row=position, key=goal, expected="a task of SOPBench") from error
+            # Two published files leave the goal to the object key.
+            task = task if task.user_goal else msgspec.structs.replace(task, user_goal=goal)
+            yield TaskRow(task_id=task_identity(domain, task), domain=domain, index=index, task=task)
+            index += 1
