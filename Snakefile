@@ -9,4 +9,5 @@ rule published:
     default_target: True
     input:
         [wanted(path) for path in STATE.paths],
+        EVERYTHING,
     localrule: True

@@ -36,7 +36,12 @@ class PublishedState:
 
     def together(self, path: str) -> list[str]:
         """Return what asking for a path publishes: the main table brings all others with it."""
-        return self.paths if path == self.paths[0] else [path]
+        return self.paths if path == self.main else [path]
+
+    @property
+    def main(self) -> str:
+        """The published main table."""
+        return self.paths[0]
 
     def source(self, path: str) -> Path:
         """Return the artifact file that a published path is a copy of."""

@@ -103,3 +103,23 @@ class Project:
             and path.name not in {"envelope.json", ".gitignore", "README.md"}
             and "plan" not in path.relative_to(base).parts[:1]
         }
+
+
+def with_weights(project: Project) -> Project:
+    """Add a model whose weights are a plain folder in the project, and lock both models."""
+    registry = project.folder / "configs/models.yaml"
+    entry = "\n  copied:\n    title: A local folder\n    source: {kind: folder, path: weights/copied}\n    workers: 1\n"
+    registry.write_text(registry.read_text() + entry)
+    project.edit("configs/models.yaml", "    title: Tiny random Llama, seed 0\n", "    title: Tiny\n    workers: 1\n")
+    (project.folder / ".gitignore").write_text((project.folder / ".gitignore").read_text() + "/weights/\n")
+    build = "from pathlib import Path; from assay.model.tiny import build_tiny; build_tiny(Path('weights/copied'), 7)"
+    (project.folder / "weights").mkdir()
+    project.call(sys.executable, "-c", build)
+    project.call("assay", "lock", "tiny-a", "copied")
+    return project
+
+
+def copy(project: Project, folder: Path) -> Project:
+    """Copy a whole project folder with everything that was made in it; files keep their times."""
+    shutil.copytree(project.folder, folder, symlinks=True)
+    return Project(folder, Path(project.environment["ASSAY_CACHE"]))

@@ -24,7 +24,7 @@ def makes(stage):
 
 def manifests(*stages):
     """Manifests of every planned artifact of some stages."""
-    return [str(p.manifest) for (stage, _), p in PLAN.items() if stage in stages]
+    return [ancient(str(p.manifest)) for (stage, _), p in PLAN.items() if stage in stages]
 
 
 wildcard_constraints:

@@ -9,6 +9,10 @@ def wanted(path):
     return ancient(str(STATE.manifest(path))) if STATE.current(path) else STATE.marker(path)
 
 
+# The main targets also ask for every planned artifact: what somebody deleted is made again, and only that.
+EVERYTHING = manifests(*STAGES)
+
+
 rule publish:
     input:
         lambda w: ancient(str(STATE.manifest(w.path))),
@@ -30,4 +34,5 @@ for _path in STATE.paths:
             _path
         input:
             [wanted(path) for path in STATE.together(_path)],
+            EVERYTHING if _path == STATE.main else [],
         localrule: True

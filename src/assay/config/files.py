@@ -67,7 +67,8 @@ def validate(kind: type[Model], value: Mapping[str, Any], file: Path | str) -> M
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        first = error.errors()[0]
+        # A misspelled key is also a missing one: the spelling is what the user wants to hear about.
+        first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
         key = ".".join(str(part) for part in first["loc"])
         more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
         if first["type"] == "extra_forbidden":

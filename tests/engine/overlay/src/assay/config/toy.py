@@ -2,20 +2,29 @@
 
 from typing import Any
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from assay.config.files import Strict
+
+
+class ToyFact(Strict):
+    """One fact."""
+
+    subject: str
+    object: str
 
 
 class ToyConfig(Strict):
     """Facts, template, decodings, rule and metric of the toy benchmark."""
 
-    facts: dict[str, str] = Field(min_length=1)
-    """Subject -> object."""
+    facts: list[ToyFact] = Field(min_length=1)
+    """What is asked, in any order."""
     template: str
     """Prompt with {subject}."""
     decodings: dict[str, dict[str, Any]]
     """Method -> decoding."""
+    seeds: dict[str, NonNegativeInt]
+    """Method -> seed."""
     threshold: int = Field(ge=0)
     """A rule of the judge."""
     weight: float

@@ -1,0 +1,85 @@
+"""kill -9 in the middle, and the same command again."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+
+import pytest
+from project import TABLE, Project, copy
+
+MANY = 300
+
+
+def many(project: Project) -> None:
+    facts = "".join(f"  - {{subject: beast{i}, object: six}}\n" for i in range(MANY))
+    project.edit("configs/toy.yaml", "  - {subject: hen", facts + "  - {subject: hen")
+    project.edit("configs/toy.yaml", "greedy, max_new_tokens: 5", "greedy, max_new_tokens: 40")
+    project.edit("configs/toy.yaml", "temperature: 0.9, max_new_tokens: 5", "temperature: 0.9, max_new_tokens: 40")
+
+
+def stored(project: Project) -> int:
+    """Return how many rows the row store holds."""
+    total = 0
+    for path in (project.folder / ".assay").glob("**/*.sqlite*"):
+        if path.suffix == ".sqlite":
+            with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as base:
+                for (name,) in base.execute("select name from sqlite_master where type='table'").fetchall():
+                    total += base.execute(f"select count(*) from {name}").fetchone()[0]
+    return total
+
+
+def kill_in_generation(project: Project) -> int:
+    """Start the table, kill the whole process group once rows are stored; return how many were."""
+    process = subprocess.Popen(
+        TABLE, cwd=project.folder, env=project.environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 240
+    while stored(project) < 20:
+        assert process.poll() is None, "the run ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    time.sleep(0.5)
+    return stored(project)
+
+
+def test_the_same_command_again_continues_and_gives_the_same_bytes(fresh, tmp_path):
+    project, undisturbed = copy(fresh, tmp_path / "p"), copy(fresh, tmp_path / "u")
+    many(project)
+    many(undisturbed)
+    before = kill_in_generation(project)
+    assert list((project.folder / ".snakemake/locks").iterdir()), "the engine left no lock: the test shows nothing"
+    project.call(*TABLE)
+    generated = 0
+    for path in (project.folder / "results/generations").glob("*/*/envelope.json"):
+        generated += json.loads(path.read_bytes())["facts"]["generated"]
+    assert generated <= 4 * (MANY + 4) - before
+    undisturbed.call(*TABLE)
+    assert project.artifacts() == undisturbed.artifacts()
+    assert "0 problems" in project.call("assay", "verify")
+
+
+def test_nothing_half_finished_has_a_final_name(fresh, tmp_path):
+    project = copy(fresh, tmp_path / "p")
+    many(project)
+    kill_in_generation(project)
+    for folder in (project.folder / "results").glob("*/*/*"):
+        if folder.is_dir() and any(folder.iterdir()):
+            assert (folder / "manifest.json").is_file(), folder
+    assert not list((project.folder / "results/generations").glob("*/*/*"))
+
+
+@pytest.mark.long
+def test_two_folders_two_hash_seeds_and_core_counts_give_the_same_bytes(fresh, tmp_path):
+    found = []
+    for seed, cores in (("0", "1"), ("12345", "4")):
+        project = copy(fresh, tmp_path / f"folder{seed}" / "deeper" / "p" if seed != "0" else tmp_path / "p")
+        project.call("snakemake", "--cores", cores, "results/table.csv", PYTHONHASHSEED=seed)
+        found.append(project.artifacts())
+    assert found[0] == found[1]
+    assert len(found[0]) > 30

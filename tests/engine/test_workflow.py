@@ -1,0 +1,132 @@
+"""What a user sees of both engines: dry runs, published copies, a clean git status, clear errors."""
+
+import pytest
+from project import TABLE, Project, copy
+
+NOTHING = "Nothing to be done"
+
+
+def state(project: Project) -> dict[str, tuple[int, bytes]]:
+    """Return times and bytes of everything that a dry run must leave alone."""
+    skip = {".snakemake", "__pycache__", ".git"}
+    return {
+        path.relative_to(project.folder).as_posix(): (path.stat().st_mtime_ns, path.read_bytes())
+        for path in project.folder.rglob("*")
+        if path.is_file() and not skip & set(path.relative_to(project.folder).parts)
+    }
+
+
+@pytest.mark.parametrize("target", [(), ("results/table.csv",)])
+def test_a_dry_run_plans_jobs_when_nothing_is_made_and_says_so_when_all_is(target, fresh, built):
+    assert "generations" in fresh.call("snakemake", "-n", *target)
+    assert NOTHING in built.call("snakemake", "-n", *target)
+
+
+def test_a_dry_run_changes_nothing_outside_the_engines_own_folder(built, tmp_path):
+    project = copy(built, tmp_path / "p")
+    project.edit("configs/toy.yaml", "threshold: 2", "threshold: 9")
+    before = state(project)
+    assert "labels" in project.call("snakemake", "-n")
+    assert state(project) == before
+
+
+def test_a_second_run_does_nothing_and_git_sees_only_published_tables(built):
+    assert built.made(*TABLE) == {}
+    assert built.made("snakemake", "--cores", "16", "results/table.csv") == {}
+    seen = {line[3:] for line in built.call("git", "status", "--porcelain").splitlines()}
+    assert seen
+    assert all(path.startswith("results/") and path.endswith((".csv", ".md", ".json")) for path in seen), seen
+
+
+def test_a_spoiled_published_copy_is_replaced(built, tmp_path):
+    project = copy(built, tmp_path / "p")
+    table = project.folder / "results/table.csv"
+    right = table.read_bytes()
+    table.write_text("spoiled")
+    assert project.made(*TABLE) == {}
+    assert table.read_bytes() == right
+
+
+def test_dvc_is_clean_after_repro(recorded):
+    assert "up to date" in recorded.call("dvc", "status")
+    assert recorded.made("dvc", "repro") == {}
+    assert recorded.call("git", "status", "--porcelain") == ""
+
+
+def test_dvc_repro_after_a_comment_runs_the_plan_alone(recorded, tmp_path):
+    project = copy(recorded, tmp_path / "p")
+    project.edit("src/assay/toy/deep.py", "    return", "    # why\n    return")
+    text = project.call("dvc", "repro")
+    assert "Running stage 'plan'" in text
+    assert [line for line in text.splitlines() if line.startswith("Running stage")] == ["Running stage 'plan':"]
+
+
+def test_another_experiment_publishes_beside(built, tmp_path):
+    project = copy(built, tmp_path / "p")
+    other = (project.folder / "configs/experiments/toy.yaml").read_text().replace("[tiny-a, copied]", "[tiny-a]")
+    (project.folder / "configs/experiments/small.yaml").write_text(other)
+    table = project.folder / "results/table.csv"
+    before = table.read_bytes()
+    made = project.made("snakemake", "--cores", "2", "--config", "experiment=small")
+    assert set(made) == {"computed table main"}
+    assert table.read_bytes() == before
+    assert (project.folder / "results/published/small/table.csv").read_bytes().count(b"\n") == 3
+    assert NOTHING in project.call("snakemake", "-n")
+
+
+def test_the_workflow_profile_is_found(built):
+    assert "profiles/default" in built.call("snakemake", "-n")
+
+
+BAD = [
+    ("configs/experiments/toy.yaml", "tiny-a,", "tiny-aa,", ["toy.yaml", "'tiny-aa' is not known", "tiny-a"]),
+    ("configs/toy.yaml", "weight:", "wieght:", ["toy.yaml", "'wieght' is not known", "weight"]),
+    ("configs/toy.yaml", "sampled: 0", "sampled: -1", ["toy.yaml", "seeds.sampled", "greater than or equal to 0"]),
+    ("configs/toy.yaml", "threshold: 2", "threshold: two", ["toy.yaml", "threshold", "'two'"]),
+    ("configs/experiment.yaml", "use: toy", "use: tyo", ["configs/experiment.yaml", "'tyo' is not known", "toy"]),
+    ("configs/experiments/toy.yaml", "  toy: {}", "  toyy: {}", ["toyy", "is no benchmark"]),
+    ("configs/toy.yaml", "template:", "template: x\ntemplate:", ["toy.yaml", "stands twice"]),
+    ("configs/toy.yaml", "template:", "template: [", ["toy.yaml"]),
+    ("constraints.txt", "scipy==", "scipyy==", ["constraints.txt", "scipy", "pin it"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "old", "new", "words"), BAD, ids=[str(bad[3][1]) for bad in BAD])
+def test_bad_configs_are_one_sentence(path, old, new, words, built, tmp_path):
+    project = copy(built, tmp_path / "p")
+    project.edit(path, old, new)
+    before = project.artifacts()
+    for command in (("assay", "plan"), TABLE):
+        result = project.run(*command)
+        assert result.code not in (0, 1)
+        assert "Traceback" not in result.text
+        for word in words:
+            assert word in result.text
+    assert project.artifacts() == before
+
+
+def test_a_missing_config_and_an_empty_dataset_are_one_sentence(built, tmp_path):
+    project = copy(built, tmp_path / "p")
+    facts = (project.folder / "configs/toy.yaml").read_text()
+    (project.folder / "configs/toy.yaml").write_text(facts[: facts.index("  - ")] + facts[facts.index("template") :])
+    result = project.run("assay", "plan")
+    assert result.code == 3
+    assert "facts" in result.text
+    (project.folder / "configs/toy.yaml").unlink()
+    result = project.run("assay", "plan")
+    assert result.code == 3
+    assert "configs/toy.yaml: the file does not exist" in result.text
+
+
+def test_a_lock_without_the_model_says_how_to_lock(built, tmp_path):
+    project = copy(built, tmp_path / "p")
+    (project.folder / "configs/lock.yaml").write_text("models: {}\ndata: {}\n")
+    result = project.run("assay", "plan")
+    assert result.code == 3
+    assert "assay lock tiny-a" in result.text
+
+
+def test_a_change_during_a_run_is_refused(built):
+    result = built.run("assay", "make", "labels", "toy.tiny-a.greedy", "0" * 12)
+    assert result.code == 5
+    assert "run the command again" in result.text
