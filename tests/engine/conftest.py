@@ -10,6 +10,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from project import TABLE, Project, copy, with_weights
 
 
+def pytest_collection_modifyitems(items) -> None:
+    """Keep engine tests on one worker, so that the projects they start from are built once."""
+    here = str(Path(__file__).parent)
+    for item in items:
+        if str(item.path).startswith(here):
+            item.add_marker(pytest.mark.xdist_group("engine"))
+
+
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("cache")

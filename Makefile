@@ -1,0 +1,44 @@
+# make table: everything from nothing to results/table.csv. make test: the tests. Each target installs what it needs.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
+
+.PHONY: setup models table test test-long lint typing check bench clean
+
+setup: $(VENV)/.installed
+
+# torch first and by exact version, so that no other requirement picks another build of it.
+$(VENV)/.installed: constraints.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -c constraints.txt torch
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
+	touch $@
+
+models: setup
+	$(RUN) assay fetch
+
+table: models
+	$(RUN) snakemake --cores all results/table.csv
+
+test: setup
+	$(RUN) pytest -n 2 --dist loadgroup -m "not long"
+
+test-long: models
+	$(RUN) pytest -n 2 --dist loadgroup -m long
+
+lint: setup
+	$(RUN) ruff check
+	$(RUN) ruff format --check
+	$(RUN) snakefmt --check Snakefile workflow
+
+typing: setup
+	$(RUN) mypy
+
+check: lint typing test
+
+bench: models
+	$(RUN) python benchmarks/run.py
+
+clean:
+	rm -rf .work .snakemake logs
