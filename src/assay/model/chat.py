@@ -85,7 +85,10 @@ def transcript(messages: list[Message]) -> str:
 def _call(call: dict[str, Any]) -> dict[str, Any]:
     # Templates write arguments as JSON themselves; a JSON text would be quoted twice.
     function = call.get("function", call)
-    return call | {"function": dict(function) | {"arguments": _arguments(function.get("arguments"))}, "type": "function"}
+    return call | {
+        "function": dict(function) | {"arguments": _arguments(function.get("arguments"))},
+        "type": "function",
+    }
 
 
 def _arguments(value: object) -> object:
