@@ -57,7 +57,7 @@ def test_the_same_command_again_continues_and_gives_the_same_bytes(fresh, tmp_pa
     project.call(*TABLE)
     generated = 0
     for path in (project.folder / "results/generations").glob("*/*/envelope.json"):
-        generated += json.loads(path.read_bytes())["facts"]["generated"]
+        generated += json.loads(path.read_bytes())["facts"]["generation"]["made"]
     assert generated <= 4 * (MANY + 4) - before
     undisturbed.call(*TABLE)
     assert project.artifacts() == undisturbed.artifacts()

@@ -64,4 +64,4 @@ def test_with_20_more_queries_exactly_20_rows_are_generated(clone, tmp_path):
         newest = max(item.iterdir(), key=lambda path: path.stat().st_mtime_ns)
         envelope = json.loads((newest / "envelope.json").read_bytes())
         assert envelope["facts"]["rows"]["generations.jsonl"] == 24
-        assert envelope["facts"]["generated"] == 20, item.name
+        assert envelope["facts"]["generation"]["made"] == 20, item.name

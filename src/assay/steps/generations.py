@@ -1,0 +1,77 @@
+"""Generations: one answer of a model for every prompt and sample, in the order of the prompts."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay.canonical import file_digest
+from assay.config.models import ModelEntry, choose, read_registry
+from assay.errors import ConfigError
+from assay.model.engine import Decoding
+from assay.model.generate import generate_rows
+from assay.model.store import RowStore
+from assay.records.jsonl import write_rows
+from assay.records.rows import PromptRow
+from assay.records.step import StepContext
+from assay.steps.common import require_unique
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Config of a generations job.
+
+    `model` is what of the registry's entry decides bytes; `accept_failures` rows may fail and are then counted.
+    """
+
+    model: dict[str, Any]
+    decoding: Decoding
+    seed: int
+    samples: int = 1
+    accept_failures: int = 0
+
+
+def run(context: StepContext) -> None:
+    """Ask the model for what is not stored yet, and write the rows in input order."""
+    settings = msgspec.convert(context.config, Settings)
+    entry, locked = model_of(context, settings.model)
+    with RowStore(context.store, job=f"{context.stage}.{context.item}") as store:
+        rows = generate_rows(
+            context.inputs.one("prompts").rows("prompts.jsonl", PromptRow),
+            entry,
+            settings.decoding,
+            store=store,
+            locked=locked,
+            seed=settings.seed,
+            samples=settings.samples,
+            finished=finished_rows(context.root),
+            accept_failures=settings.accept_failures,
+            label=context.item,
+            facts=context.facts,
+        )
+    count = write_rows(context.out / "generations.jsonl", rows)
+    context.facts["rows"] = {"generations.jsonl": count}
+    require_unique(context, "generations.jsonl", "row_id")
+
+
+def model_of(context: StepContext, decisive: dict[str, Any]) -> tuple[ModelEntry, dict[str, Any]]:
+    """Return the registry's entry and the lock's entry of the model that a job describes."""
+    name = decisive["name"]
+    entry = choose(read_registry(context.root), [name])[0]
+    if entry.decisive() != decisive:
+        raise ConfigError("the registry's entry changed since planning", key=name, remedy="run the command again")
+    return entry, context.locked[f"models/{name}"]
+
+
+def finished_rows(root: Path) -> Iterator[Path]:
+    """Yield the rows of finished artifacts, newest first: they count as stored. Damaged ones are left out."""
+    places = (root / place / "generations" for place in ("results", ".attic"))
+    found = [path for place in places for path in place.glob("*/*/generations.jsonl")]
+    for path in sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path)):
+        try:
+            manifest = msgspec.json.decode((path.parent / "manifest.json").read_bytes())
+            sound = manifest["files"][path.name]["sha256"] == file_digest(path)
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # `assay verify` reports it
+        if sound:
+            yield path
