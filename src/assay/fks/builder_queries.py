@@ -1,6 +1,7 @@
 """Every way in which one fact is asked."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from assay.fks.builder_text import contains, fill, names_any, tokens
@@ -101,11 +102,8 @@ class Drafter:
 
     def _distractor(self, fact: SourceFact) -> str | None:
         """Return a true sentence on another fact that does not name the gold, or None if there is none."""
-        others = sorted(
-            (other for other in self.table if other.object.key != fact.object.key),
-            key=lambda other: choice_key("distractor", *fact.identity, other.subject.key),
-        )
-        for other in others:
+        others = (other for other in self.table if other.object.key != fact.object.key)
+        for other in sorted(others, key=lambda other: choice_key("distractor", *fact.identity, other.subject.key)):
             text = self._statement(other.subject, other.object)
             if not names_any(text, fact.object.surfaces):
                 return text
@@ -135,27 +133,26 @@ class Drafter:
             yield Draft("reverse_illposed_0", fill(self.template.rev[0], o=fact.object.in_text))
 
     def _recognition(self, fact: SourceFact) -> Iterator[Draft]:
-        wrong = self._wrong_objects(fact)
-        if len(wrong) >= _OPTIONS - 1:
-            options = [obj.canonical for obj in (fact.object, *wrong[: _OPTIONS - 1])]
-            options.sort(key=lambda option: choice_key("option", *fact.identity, option))
+        wrong = list(islice(self._wrong_objects(fact, "option"), _OPTIONS - 1))
+        if len(wrong) == _OPTIONS - 1:
+            options = [obj.canonical for obj in (fact.object, *wrong)]
+            options.sort(key=lambda option: choice_key("place", *fact.identity, option))
             listed = "".join(f"\n{letter}) {option}" for letter, option in zip("ABCD", options, strict=True))
             text = self.question(fact) + listed
             yield Draft("multiple_choice", text, answer_type="choice", choices=tuple(options))
-        is_true = not wrong or choice_key("truth", *fact.identity)[0] % 2 == 0
-        obj = fact.object if is_true else min(wrong, key=lambda o: choice_key("false", *fact.identity, o.key))
+        false = next(self._wrong_objects(fact, "false"), None)
+        is_true = false is None or choice_key("truth", *fact.identity)[0] % 2 == 0
+        obj = fact.object if is_true or false is None else false
         text = f"True or false: {self._statement(fact.subject, obj)}"
         yield Draft("true_false", text, gold="yes" if is_true else "no", answer_type="boolean")
 
-    def _wrong_objects(self, fact: SourceFact) -> list[Named]:
-        """Return the other objects in hashed order, without those that share a name's words with the gold."""
+    def _wrong_objects(self, fact: SourceFact, purpose: str) -> Iterator[Named]:
+        """Yield other objects in hashed order, without those that share a whole name's words with the gold."""
         gold = self._tokens[fact.object.key]
-
-        def alike(key: str) -> bool:
-            return any(contains(a, b) or contains(b, a) for a in self._tokens[key] for b in gold)
-
-        others = [obj for key, obj in self.objects.items() if key != fact.object.key and not alike(key)]
-        return sorted(others, key=lambda obj: choice_key("wrong", *fact.identity, obj.key))
+        keys = (key for key in self.objects if key != fact.object.key)
+        for key in sorted(keys, key=lambda key: choice_key(purpose, *fact.identity, key)):
+            if not any(contains(a, b) or contains(b, a) for a in self._tokens[key] for b in gold):
+                yield self.objects[key]
 
 
 def keep(drafts: list[Draft], limit: int | None, fact_id: str) -> list[Draft]:

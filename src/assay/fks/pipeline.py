@@ -20,7 +20,8 @@ def jobs(configs: Configs) -> Iterator[Job]:
     _check_models(configs)
     yield _queries(configs, data)
     queries = Need("queries", "queries", data)
-    yield Job("prompts", data, "assay.fks.prompts:build_prompts", config.prompt.model_dump(mode="json"), (queries,))
+    texts = {"templates": {"anchor": config.prompt.anchor}, "other": config.prompt.other}
+    yield Job("prompts", data, "assay.fks.prompts:build_prompts", texts, (queries,))
     for model in configs.model_names:
         for seed in configs.experiment.seeds:
             yield from _model_jobs(configs, data, model, seed)
@@ -89,7 +90,6 @@ def _model_jobs(configs: Configs, data: str, model: str, seed: int) -> Iterator[
             "model": entry.decisive(),
             "decoding": {"method": "greedy", "max_new_tokens": config.decoding.max_new_tokens},
             "policy": {"max_tokens": config.decoding.max_prompt_tokens, "on_long": "truncate"},
-            "chat": False,
             "seed": seed,
             "samples": 1,
             "accept_failures": configs.experiment.accept_failures,
@@ -100,7 +100,7 @@ def _model_jobs(configs: Configs, data: str, model: str, seed: int) -> Iterator[
         model=model,
     )
     yield Job("labels", item, "assay.fks.scoring:label_rows", {}, (queries, generations))
-    yield Job("clusters", item, "assay.fks.clusters:cluster_rows", {}, (queries, generations, labels))
+    yield Job("clusters", item, "assay.fks.clusters:cluster_rows", {}, (queries, labels))
     yield Job(
         "metrics",
         item,

@@ -153,6 +153,8 @@ def _noun(language: str, name: str) -> str | None:
     if language == "zh" or len(words) < 2 or (language != "en" and len(words) != 2):
         return None
     noun = words[0] if language in ("fr", "es") else words[-1]
+    if language == "ru" and not noun.islower():
+        noun = words[0]  # a country in the genitive stands last: "вату Вануату"
     return noun if noun.isalpha() and fold(noun) not in _NO_NOUN else None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from assay.canonical import file_digest
-from assay.config.models import ModelEntry, choose, read_registry
+from assay.config.models import ModelEntry, PromptPolicy, choose, read_registry
 from assay.errors import ConfigError
 from assay.model.engine import Decoding
 from assay.model.generate import generate_rows
@@ -21,7 +21,8 @@ from assay.steps.common import require_unique
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Config of a generations job.
 
-    `model` is what of the registry's entry decides bytes; `accept_failures` rows may fail and are then counted.
+    `model` is what of the registry's entry decides bytes; `accept_failures` rows may fail and are then counted;
+    `policy` says what happens to long prompts where the benchmark, and not the registry, has a rule for it.
     """
 
     model: dict[str, Any]
@@ -29,6 +30,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int
     samples: int = 1
     accept_failures: int = 0
+    policy: dict[str, Any] | None = None
 
 
 def run(context: StepContext) -> None:
@@ -44,6 +46,7 @@ def run(context: StepContext) -> None:
             locked=locked,
             seed=settings.seed,
             samples=settings.samples,
+            policy=None if settings.policy is None else PromptPolicy.model_validate(settings.policy),
             finished=finished_rows(context.root),
             accept_failures=settings.accept_failures,
             label=context.item,
