@@ -1,0 +1,106 @@
+"""Multiple choice (specification section 5.7)."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assay.fks.clauses import is_negated
+from assay.fks.lexicon import Lexicon, resolve
+from assay.fks.normalisation import HAN, Text
+from assay.fks.outcome import Outcome
+
+_OPTION_LINE = re.compile(r"^[ \t]*[(（]?([A-Z])[)）.、．:：][ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_OPTION_INLINE = re.compile(
+    r"(?<![^\s(（,;；，。])[(（]?([A-Z])[)）.、．][ \t]*(\S.*?)(?=\s+[(（]?[A-Z][)）.、．]|\s*$)", re.DOTALL
+)
+# A capital letter by itself; Han characters may touch it.
+_LETTER = re.compile(rf"(?<![^\W{HAN}])(?<!['’.&-])([A-Z])(?![^\W{HAN}])(?!['’&-]\w)(?!\.[A-Z])")
+_ARTICLE = re.compile(r"\s+(?!(?:or|and)\b)[a-z]")
+_LETTERS_LIKE_WORDS = "AI"
+
+
+class Options(NamedTuple):
+    """The options of a query: letter -> text, the right letters, and a lexicon under the letters."""
+
+    texts: dict[str, str]
+    right: frozenset[str]
+    lexicon: Lexicon
+
+
+def parse_options(query: str) -> dict[str, str]:
+    """Return the options that a query lists, by letter; empty unless they run A, B, ... without a gap."""
+    for pattern in (_OPTION_LINE, _OPTION_INLINE):
+        found = pattern.findall(query)
+        if len(found) > 1 and [letter for letter, _ in found] == [chr(65 + n) for n in range(len(found))]:
+            return dict(found)
+    return {}
+
+
+def letter_options(choices: Sequence[str]) -> dict[str, str]:
+    """Return options given as a list, by letter; a text that already carries its letter loses it."""
+    parsed = parse_options("\n".join(choices))
+    return parsed if len(parsed) == len(choices) else {chr(65 + n): text for n, text in enumerate(choices[:26])}
+
+
+def make_options(texts: dict[str, str], gold: Lexicon, competitors: Lexicon) -> Options | None:
+    """Return the options with every surface of what they name; None if the gold is not among them."""
+    names: dict[str, list[str]] = {}
+    right = []
+    for letter, text in texts.items():
+        tokens = tuple(Text(text).tokens)
+        names[letter] = [text]
+        if gold.equals(tokens):
+            right.append(letter)
+            names[letter] += [surface.raw for surface in gold.surfaces]
+        else:
+            owners = {surface.owner for surface in competitors.by_tokens.get(tokens, ())}
+            if len(owners) == 1:
+                names[letter] += [
+                    s.raw for s in competitors.surfaces if s.owner in owners and s.tokens not in gold.by_tokens
+                ]
+    return Options(texts, frozenset(right), Lexicon(names)) if right else None
+
+
+def selected(text: Text, options: Options, *, german: bool) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the letters that a segment selects and those that it denies, each with what it wrote."""
+    chosen: dict[str, str] = {}
+    denied: dict[str, str] = {}
+    if len(text.tokens) == 1 and text.tokens[0].upper() in options.texts:
+        return {text.tokens[0].upper(): text.tokens[0]}, denied
+    mentions = resolve(options.lexicon.mentions(text, german=german, code=True))
+    for mention in mentions:
+        where = denied if is_negated(text, mention.start, mention.end) else chosen
+        where.setdefault(str(mention.owner), mention.surface.raw)
+    for letter, place in _letters(text, options):
+        if not any(mention.start <= place < mention.end for mention in mentions):
+            (denied if is_negated(text, place, place + 1) else chosen).setdefault(letter, letter)
+    return chosen, denied
+
+
+def _letters(text: Text, options: Options) -> list[tuple[str, int]]:
+    """Return the option letters of the raw text with the token that each is."""
+    matches = [match for match in _LETTER.finditer(text.raw) if match[1] in options.texts]
+    found, place = [], 0
+    for match in matches:
+        letter, after = match[1], match.end()
+        try:
+            place = text.tokens.index(letter.lower(), place)
+        except ValueError:
+            break
+        if not (letter in _LETTERS_LIKE_WORDS and _ARTICLE.match(text.raw, after)) and place not in text.masked:
+            found.append((letter, place))
+        place += 1
+    return found
+
+
+def judge_choice(text: Text, options: Options, *, german: bool) -> Outcome:
+    """Label a segment that selects among options."""
+    chosen, denied = selected(text, options, german=german)
+    right = [written for letter, written in chosen.items() if letter in options.right]
+    if not chosen:
+        return Outcome("incorrect", "choice_negated" if denied else "choice_none")
+    if not right:
+        return Outcome("incorrect", "choice_wrong", next(iter(chosen.values())))
+    if len(right) < len(chosen):
+        return Outcome("ambiguous", "choice_mixed", right[0], True)
+    return Outcome("correct", "choice", right[0], True)

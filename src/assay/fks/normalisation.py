@@ -1,0 +1,155 @@
+"""Normalised text and its tokens (specification section 5.1)."""
+
+import re
+import unicodedata
+from functools import lru_cache
+from itertools import accumulate
+
+from assay.fks.wordlists import RUSSIAN_ENDINGS
+
+HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+LETTER = rf"[^\W_{HAN}]"  # a letter or digit that is no Han character
+
+_TOKEN = re.compile(rf"([{HAN}]|{LETTER}+)")
+_ASCII_TOKEN = re.compile(r"([a-z0-9]+)")
+_HAN = re.compile(f"[{HAN}]")
+_BETWEEN_HAN = re.compile(rf"(?<=[{HAN}])[\s·・‧∙⋅•]+(?=[{HAN}])")
+_POSSESSIVE = re.compile(r"(?<=[^\W\d_])'s\b")
+_MARK = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
+# Marks go from Latin letters only: the breve of й tells letters apart. A stress mark on a Russian vowel tells
+# nothing apart and would split the word, so it goes too.
+_LOOSE_MARKS = re.compile(
+    "(?<=[a-z\u00df-\u02af\u1e00-\u1eff])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+    "|(?<=[а-я])[\u0300\u0301]"
+)
+# Putting marks into canonical order takes quadratic time on a run of them; no language needs thirty in a row.
+_LONGEST_MARK_RUN = 30
+_SAFE_LENGTH = 2_000  # below it, the worst order takes under a millisecond
+
+_ASCII_TABLE = str.maketrans(dict.fromkeys("'\"*_#`", " "))
+_SPACES = '"“”„‟«»‹›*_#`「」『』《》〈〉【】〔〕〖〗｢｣'
+_APOSTROPHES = "'’‘ʼʻ′‵´‛ʹ"
+_HYPHENS = "‐‑‒–−⁃﹘﹣－"
+_LONG_DASHES = "—―⸺⸻"  # these part sentences, with or without spaces around them
+
+
+class _Table(dict[int, str]):
+    """What becomes of one character, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = result = _character(chr(code))
+        return result
+
+
+def _character(character: str) -> str:
+    if character in _SPACES:
+        return " "
+    if character in _APOSTROPHES:
+        return "'"
+    if character in _HYPHENS:
+        return "-"
+    if character in _LONG_DASHES:
+        return " - "
+    if character == "ё":
+        return "е"
+    if unicodedata.category(character) == "Cf" or "\ufe00" <= character <= "\ufe0f":
+        return ""  # zero-width and direction marks, soft hyphens, variation selectors
+    if "\u00e0" <= character <= "\u02af" or "\u1e00" <= character <= "\u1eff":
+        base = unicodedata.normalize("NFD", character)[0]
+        return base if base.isascii() else _MARK.sub("", unicodedata.normalize("NFD", character))
+    return character
+
+
+_TABLE = _Table()
+
+
+def normalise(text: str) -> str:
+    r"""Return the text that every comparison works on; see section 5.1 for the steps.
+
+    Examples
+    --------
+    >>> normalise("  L’« Île »\u200b  de Zoë's ")
+    'l ile de zoe'
+    >>> normalise("维 也·纳 — Ёлка")
+    '维也纳 - елка'
+    """
+    if text.isascii():
+        text = text.lower()
+        if "'s" in text:
+            text = _POSSESSIVE.sub("", text)
+        return " ".join(text.translate(_ASCII_TABLE).split())
+    if len(text) > _SAFE_LENGTH:
+        text = _shorten_mark_runs(text)
+    text = unicodedata.normalize("NFKC", text).casefold().translate(_TABLE)
+    if _MARK.search(text):
+        text = _LOOSE_MARKS.sub("", text)
+    if "'" in text:
+        text = _POSSESSIVE.sub("", text).replace("'", " ")
+    if _HAN.search(text):
+        text = _BETWEEN_HAN.sub("", text)
+    return " ".join(text.split())
+
+
+def _shorten_mark_runs(text: str) -> str:
+    kept, run = [], 0
+    for character in text:
+        run = run + 1 if unicodedata.combining(character) else 0
+        if run <= _LONGEST_MARK_RUN:
+            kept.append(character)
+    return "".join(kept)
+
+
+def is_russian(token: str) -> bool:
+    """Tell whether a token is in Cyrillic letters."""
+    return "а" <= token[0] <= "я"
+
+
+@lru_cache(maxsize=1 << 16)
+def stems(token: str) -> tuple[str, ...]:
+    """Return a token and, for a Russian one of four or more letters, what is left without one ending.
+
+    Two tokens are forms of one word if these meet: Франции and Франция share франци.
+    """
+    if len(token) < 4 or not is_russian(token):
+        return (token,)
+    short = [token[:-n] for n in (1, 2, 3) if len(token) - n >= 3 and token[-n:] in RUSSIAN_ENDINGS]
+    return (token, *short)
+
+
+def split_tokens(norm: str) -> tuple[list[str], list[str]]:
+    """Return the tokens of a normalised text and what stands before, between and after them (one more)."""
+    parts = (_ASCII_TOKEN if norm.isascii() else _TOKEN).split(norm)
+    return parts[1::2], parts[0::2]
+
+
+class Text:
+    """A piece of text in all the forms that rules look at.
+
+    Attributes
+    ----------
+    raw, norm : str
+        As written, and normalised.
+    tokens : list of str
+        Its n tokens.
+    gaps : list of str
+        n + 1 pieces: `gaps[i]` stands before token i, `gaps[n]` after the last.
+    masked : frozenset of int
+        Tokens that belong to a refusal and can name no answer.
+    """
+
+    __slots__ = ("_offsets", "gaps", "masked", "norm", "raw", "tokens")
+
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
+        self.norm = norm = normalise(raw)
+        self.tokens, self.gaps = split_tokens(norm)
+        self.masked: frozenset[int] = frozenset()
+        self._offsets: list[int] | None = None
+
+    @property
+    def offsets(self) -> list[int]:
+        """Where each token starts in `norm`."""
+        if self._offsets is None:
+            ends = accumulate(len(part) for pair in zip(self.gaps, self.tokens, strict=False) for part in pair)
+            self._offsets = [end - len(token) for end, token in zip(list(ends)[1::2], self.tokens, strict=True)]
+        return self._offsets

@@ -1,0 +1,157 @@
+"""What the scorer knows of a query before it reads an answer."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Literal
+
+from assay.fks.choices import Options, letter_options, make_options, parse_options
+from assay.fks.dates import Found, Granularity, read_dates
+from assay.fks.lexicon import Lexicon
+from assay.fks.normalisation import Text, normalise, split_tokens
+from assay.fks.numbers import read_numbers, values_of
+from assay.fks.polar import polarity
+from assay.fks.rows import QueryRow
+
+Kind = Literal["choice", "boolean", "date", "number", "code", "entity"]
+
+_EDGE = " .:?!。？！…;,"
+_DATE_TYPES = ("year", "date")
+
+
+class Gold:
+    """The accepted surfaces of one answer, compiled once for all queries of a fact."""
+
+    def __init__(self, surfaces: tuple[str, ...]) -> None:
+        self.surfaces = surfaces
+        self.lexicon = Lexicon({None: surfaces})
+
+    @cached_property
+    def dates(self) -> list[Found]:
+        """The times that surfaces say in full, an exact one each."""
+        found = [(text, read_dates(text)) for text in map(Text, self.surfaces)]
+        return [
+            dates[0]
+            for text, dates in found
+            if len(dates) == 1 and dates[0].lo == dates[0].hi > 0 and dates[0].end - dates[0].start == len(text.tokens)
+        ]
+
+    @cached_property
+    def values(self) -> frozenset[str]:
+        """The values of the surfaces that are numbers."""
+        return frozenset(value for surface in self.surfaces if (value := values_of(surface)) is not None)
+
+    @cached_property
+    def words(self) -> Lexicon:
+        """The surfaces that are no numbers, such as number words."""
+        return Lexicon({None: [surface for surface in self.surfaces if values_of(surface) is None]})
+
+    @cached_property
+    def is_yes(self) -> bool | None:
+        """True for yes, False for no, None for an answer that is neither."""
+        return polarity(self.surfaces)
+
+
+class Question:
+    """A query with its gold, its competitors and the way in which its answer is read.
+
+    Parameters
+    ----------
+    query : QueryRow
+        The query.
+    gold : Gold
+        Its accepted surfaces.
+    competitors : Lexicon
+        Surfaces of all answers to queries of this kind, by entity.
+    own : str or None
+        Key of the gold entity in `competitors`.
+    answer_type, granularity : str
+        Those of the query or, where it has none, of its fact.
+    prompt_lines : iterable of str
+        Further lines that the prompt shows, such as its instruction; a line that repeats one is no answer.
+    """
+
+    def __init__(
+        self,
+        query: QueryRow,
+        gold: Gold,
+        competitors: Lexicon,
+        own: str | None,
+        answer_type: str,
+        granularity: str,
+        prompt_lines: Iterable[str] = (),
+    ) -> None:
+        self.query = query
+        self.gold = gold
+        self.competitors = competitors
+        self.own = own
+        self.german = query.language == "de"
+        self._extra_lines = prompt_lines
+        self._granularity = granularity
+        self.options: Options | None = None
+        self.kind: Kind = self._infer_kind(answer_type)
+
+    def _infer_kind(self, answer_type: str) -> Kind:
+        recognition = self.query.condition_family == "recognition"
+        if recognition or answer_type == "choice":
+            texts = letter_options(self.query.choices) if self.query.choices else parse_options(self.query.query)
+            if len(texts) > 1:
+                self.options = make_options(texts, self.gold.lexicon, self.competitors)
+                if self.options is not None:
+                    return "choice"
+        if (recognition or answer_type == "boolean") and self.gold.is_yes is not None:
+            return "boolean"
+        if answer_type in _DATE_TYPES and self.gold.dates:
+            return "date"
+        if answer_type == "number" and self.gold.values:
+            return "number"
+        return "code" if answer_type == "code" else "entity"
+
+    @property
+    def granularity(self) -> Granularity:
+        """How fine a date is asked for; that of the gold itself where the row does not say."""
+        if self._granularity in ("year", "month", "day"):
+            return self._granularity  # type: ignore[return-value]
+        month, day = self.gold.dates[0].readings[0]
+        return "day" if day else "month" if month else "year"
+
+    @cached_property
+    def tokens(self) -> list[str]:
+        """Tokens of the query."""
+        return split_tokens(normalise(self.query.query))[0]
+
+    @cached_property
+    def token_text(self) -> str:
+        """Tokens of the query, each between spaces."""
+        return f" {' '.join(self.tokens)} "
+
+    @cached_property
+    def token_set(self) -> frozenset[str]:
+        """Tokens of the query as a set."""
+        return frozenset(self.tokens)
+
+    @cached_property
+    def named(self) -> frozenset[str | None]:
+        """Keys of the competitors that the query names."""
+        text = Text(self.query.query)
+        found = self.competitors.mentions(text, german=self.german, code=False)
+        return frozenset(mention.owner for mention in found)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Values of the numbers that the query contains."""
+        return frozenset(number.value for number in read_numbers(Text(self.query.query)))
+
+    @cached_property
+    def _lines(self) -> frozenset[str]:
+        options = {normalise(line).strip(_EDGE) for line in self._option_lines()}
+        lines = [*self.query.query.splitlines(), *self._extra_lines]
+        return frozenset(normalise(line).strip(_EDGE) for line in lines) - options
+
+    def _option_lines(self) -> list[str]:
+        texts = self.options.texts.values() if self.options else ()
+        return [line for line in self.query.query.splitlines() if any(line.rstrip().endswith(text) for text in texts)]
+
+    def is_prompt_line(self, text: Text) -> bool:
+        """Tell whether a line only repeats a line of the prompt; a gold surface or an option never does."""
+        edge = text.norm.strip(_EDGE)
+        return bool(edge) and edge in self._lines and not self.gold.lexicon.equals(tuple(text.tokens))

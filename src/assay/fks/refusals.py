@@ -1,0 +1,32 @@
+"""Refusals in six languages (specification sections 5.3 and 5.8)."""
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+
+from assay.fks.normalisation import Text
+from assay.fks.wordlists import ACCENTED_REFUSALS, REFUSAL_TRIGGERS, REFUSALS, WHOLE_REFUSALS
+
+_PATTERN = re.compile("|".join(REFUSALS))
+_ACCENTED = re.compile(ACCENTED_REFUSALS)
+_ACCENTED_TOKENS = frozenset(("no", "lo", "se", "pas", "sur", "sure"))
+
+
+def refused_tokens(text: Text) -> frozenset[int]:
+    """Return the tokens that say that no answer is given; empty if the text is no refusal."""
+    if REFUSAL_TRIGGERS.isdisjoint(text.tokens):
+        return frozenset()
+    if len(text.tokens) == 1 and text.tokens[0] in WHOLE_REFUSALS:
+        return frozenset((0,))
+    found: set[int] = set()
+    for match in _PATTERN.finditer(text.norm):
+        found.update(_places(text, match.start(), match.end()))
+    if not found and not text.raw.isascii():
+        folded = unicodedata.normalize("NFC", text.raw.casefold())
+        if _ACCENTED.search(folded):
+            found.update(place for place, token in enumerate(text.tokens) if token in _ACCENTED_TOKENS)
+    return frozenset(found)
+
+
+def _places(text: Text, start: int, end: int) -> range:
+    return range(max(0, bisect_right(text.offsets, start) - 1), bisect_left(text.offsets, end))
