@@ -42,10 +42,15 @@ def fold(text: str) -> str:
     return "".join(c for c in decomposed if not unicodedata.combining(c)).casefold()
 
 
+def _clean(name: str) -> str:
+    return name.replace("\u00ad", "")  # CLDR's hints for line breaks
+
+
 def _named(
     kind: str, key: str, names: dict[str, str], aliases: tuple[str, ...] = (), prefix: str = "", identity: str = ""
 ) -> Named:
-    shown, others = dict(names), []
+    shown = {language: _clean(name) for language, name in names.items()}
+    others: list[str] = []
     for language, listed in _overrides(kind).get(key, {}).items():
         shown[language] = listed[0]
         others += listed[1:]
@@ -146,11 +151,22 @@ def _currency_names(code: str) -> dict[str, str]:
     return names | {lang: loc.currencies[code] for lang, loc in _locales().items() if lang != "en"}
 
 
+@functools.cache
+def _chinese_countries() -> tuple[str, ...]:
+    """Return the Chinese names of all countries, longest first."""
+    names = {str(name) for code, name in _locales()["zh"].territories.items() if len(code) == 2}
+    names.update(name for listed in _overrides("countries").values() for name in listed.get("zh", ()))
+    return tuple(sorted(names, key=lambda name: (-len(name), name)))
+
+
 def _noun(language: str, name: str) -> str | None:
     """Return the bare noun of a currency's name ("yen" of "Japanese yen"), or None where it has none."""
+    if language == "zh":
+        countries = (c for c in _chinese_countries() if name.startswith(c) and len(name) >= len(c) + 2)
+        return next((name.removeprefix(c) for c in countries), None)
     words = name.split()
     # English puts the noun last however long the name is; elsewhere only two-word names are safe to cut.
-    if language == "zh" or len(words) < 2 or (language != "en" and len(words) != 2):
+    if len(words) < 2 or (language != "en" and len(words) != 2):
         return None
     noun = words[0] if language in ("fr", "es") else words[-1]
     if language == "ru" and not noun.islower():
