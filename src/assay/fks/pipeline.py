@@ -20,8 +20,7 @@ def jobs(configs: Configs) -> Iterator[Job]:
     _check_models(configs)
     yield _queries(configs, data)
     queries = Need("queries", "queries", data)
-    texts = {"templates": {"anchor": config.prompt.anchor}, "other": config.prompt.other}
-    yield Job("prompts", data, "assay.fks.prompts:build_prompts", texts, (queries,))
+    yield Job("prompts", data, "assay.fks.prompts:build_prompts", config.prompt.model_dump(mode="json"), (queries,))
     for model in configs.model_names:
         for seed in configs.experiment.seeds:
             yield from _model_jobs(configs, data, model, seed)
@@ -99,7 +98,9 @@ def _model_jobs(configs: Configs, data: str, model: str, seed: int) -> Iterator[
         determinism=entry.determinism,
         model=model,
     )
-    yield Job("labels", item, "assay.fks.scoring:label_rows", {}, (queries, generations))
+    yield Job(
+        "labels", item, "assay.fks.scoring:label_rows", {"prompt_lines": prompt_lines(config)}, (queries, generations)
+    )
     yield Job("clusters", item, "assay.fks.clusters:cluster_rows", {}, (queries, labels))
     yield Job(
         "metrics",
@@ -120,3 +121,9 @@ def metric_settings(config: FksConfig, configs: Configs, model: str, seed: int) 
         "setting": {"dtype": entry.dtype, "seed": str(seed)},
         "filter_model": entry.filter_model or model in config.qualification.filter_models,
     }
+
+
+def prompt_lines(config: FksConfig) -> list[str]:
+    """Return the lines that prompts show besides the query and the cue: repeating one of them is no answer."""
+    lines = [line for text in (config.prompt.anchor, config.prompt.other) for line in text.split("\n")[:-1]]
+    return list(dict.fromkeys(line for line in lines if line.strip() and "{query}" not in line))
