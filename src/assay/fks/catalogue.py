@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from assay.errors import DataError
 from assay.fks.lexicon import Lexicon
-from assay.fks.questions import Gold, Question
+from assay.fks.questions import Gold, Question, edges_of
 from assay.fks.rows import FactRow, QueryRow
 from assay.records.step import Input
 
@@ -22,7 +22,7 @@ class Catalogue:
 
     def __init__(self, facts: Iterable[FactRow], prompt_lines: Iterable[str] = ()) -> None:
         self.facts: dict[str, FactRow] = {}
-        self._prompt_lines = tuple(prompt_lines)
+        self._instructions = edges_of(prompt_lines)
         self._golds: dict[tuple[str, ...], Gold] = {}
         self._lexicons: dict[tuple[str, str], Lexicon] = {}
         names: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
@@ -76,7 +76,7 @@ class Catalogue:
             entity.key,
             query.answer_type or inherited,
             query.answer_granularity or fact.answer_granularity,
-            self._prompt_lines,
+            self._instructions,
         )
 
     def _lexicon(self, relation: str, slot: str) -> Lexicon:

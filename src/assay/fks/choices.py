@@ -51,12 +51,14 @@ def make_options(texts: dict[str, str], gold: Lexicon, competitors: Lexicon) -> 
         names[letter] = [text]
         if gold.equals(tokens):
             right.append(letter)
-            names[letter] += [surface.raw for surface in gold.surfaces]
+            names[letter] += [surface.raw for _, surface in gold.entries]
         else:
-            owners = {surface.owner for surface in competitors.by_tokens.get(tokens, ())}
+            owners = {owner for owner, _ in competitors.by_tokens.get(tokens, ())}
             if len(owners) == 1:
                 names[letter] += [
-                    s.raw for s in competitors.surfaces if s.owner in owners and s.tokens not in gold.by_tokens
+                    surface.raw
+                    for owner, surface in competitors.entries
+                    if owner in owners and surface.tokens not in gold.by_tokens
                 ]
     return Options(texts, frozenset(right), Lexicon(names)) if right else None
 

@@ -91,6 +91,8 @@ def _after_chinese_negator(text: Text, start: int) -> bool:
             break
         before = text.tokens[place] + before
         place -= 1
+    if not before:
+        return False
     for word in CHINESE_CONTRASTS:
         before = before.rpartition(word)[2]
     return any(

@@ -107,7 +107,7 @@ def _key_by_kind(question: Question, text: Text) -> str:
         question.gold.lexicon,
         question.competitors,
         question.own,
-        lambda: question.tokens,
+        lambda: question.asked.tokens,
         german=question.german,
         code=kind == "code",
     )

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from assay.fks.normalisation import Text, is_russian, normalise, split_tokens, stems
 from assay.fks.wordlists import ARTICLES
 
 _BETWEEN_TOKENS = " -.,/&"
+_SHORT_TEXT = 8
 _QUOTES = "\"'“”„‟«»‹›‘’`*_「」『』"
 
 
@@ -20,14 +22,13 @@ def without_articles(tokens: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Surface:
-    """One way to write one answer; `owner` is the key of the entity, or None for the gold."""
+    """One way to write an answer, compiled."""
 
-    __slots__ = ("distinctive", "gaps", "owner", "plain", "quoted", "raw", "short", "size", "tokens")
+    __slots__ = ("distinctive", "gaps", "plain", "quoted", "raw", "short", "size", "tokens")
 
-    def __init__(self, raw: str, owner: str | None) -> None:
+    def __init__(self, raw: str) -> None:
         tokens, gaps = split_tokens(normalise(raw))
         self.raw = raw
-        self.owner = owner
         self.tokens = tuple(tokens)
         self.gaps = [gap.strip() for gap in gaps]
         self.size = len(tokens)
@@ -46,18 +47,27 @@ class Surface:
             self.quoted = re.compile(rf"[{_QUOTES}]{re.escape(spelling)}[{_QUOTES}]", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1 << 16)
+def compile_surface(raw: str) -> Surface:
+    """Return the compiled form of a surface."""
+    return Surface(raw)
+
+
 class Mention(NamedTuple):
-    """Tokens start..end-1 of a text name `surface.owner`; `exact` if letter by letter, not as a form of a word."""
+    """Tokens start..end-1 of a text name an entity by one of its surfaces.
+
+    `owner` is the key of the entity, None for the gold; `exact` tells a mention letter by letter from one by a
+    form of a word.
+    """
 
     start: int
     end: int
+    owner: str | None
     surface: Surface
     exact: bool
 
-    @property
-    def owner(self) -> str | None:
-        """Key of the entity that is named; None is the gold."""
-        return self.surface.owner
+
+Entry = tuple[str | None, Surface]
 
 
 class Lexicon:
@@ -70,44 +80,36 @@ class Lexicon:
     """
 
     def __init__(self, entities: Mapping[str, Iterable[str]] | Mapping[None, Iterable[str]]) -> None:
-        self.surfaces: list[Surface] = []
-        self.by_tokens: dict[tuple[str, ...], list[Surface]] = {}
-        self._index: dict[str, list[Surface]] = {}
+        self.entries: list[Entry] = []
+        self.by_tokens: dict[tuple[str, ...], list[Entry]] = {}
+        self._index: dict[str, list[Entry]] = {}
+        self._bare: dict[tuple[str, ...], Surface] = {}
         for owner, names in entities.items():
             for name in names:
-                self._add(Surface(name, owner))
+                self._add(owner, compile_surface(name))
 
-    def _add(self, surface: Surface) -> None:
+    def _add(self, owner: str | None, surface: Surface) -> None:
         if not surface.tokens:
             return
         same = self.by_tokens.setdefault(surface.tokens, [])
-        # "US" and "U.S." are spelt alike in tokens of one entity only if they are split alike; "yen" twice is one.
-        if any(other.owner == surface.owner and other.raw == surface.raw for other in same):
+        # "US" and "U.S." are two spellings; "Berlin" and "Berlin" of two languages are one.
+        if any(other == owner and there.raw == surface.raw for other, there in same):
             return
-        same.append(surface)
-        self.surfaces.append(surface)
+        entry = (owner, surface)
+        same.append(entry)
+        self.entries.append(entry)
+        if surface.tokens[0] in ARTICLES:
+            self._bare.setdefault(without_articles(surface.tokens), surface)
         for key in stems(surface.tokens[0]):
-            self._index.setdefault(key, []).append(surface)
+            self._index.setdefault(key, []).append(entry)
 
     def equals(self, tokens: tuple[str, ...]) -> Surface | None:
         """Return a surface that these tokens are, leading articles of either side apart."""
         found = self.by_tokens.get(tokens)
         if found is None and tokens and tokens[0] in ARTICLES:
-            found = self.by_tokens.get(without_articles(tokens))
-        if found is None:
-            found = self._without_articles.get(without_articles(tokens))
-        return found[0] if found else None
-
-    @property
-    def _without_articles(self) -> dict[tuple[str, ...], list[Surface]]:
-        table = self.__dict__.get("_bare")
-        if table is None:
-            table = {}
-            for surface in self.surfaces:
-                if surface.tokens[0] in ARTICLES:
-                    table.setdefault(without_articles(surface.tokens), []).append(surface)
-            self.__dict__["_bare"] = table
-        return table
+            tokens = without_articles(tokens)
+            found = self.by_tokens.get(tokens)
+        return found[0][1] if found else self._bare.get(tokens)
 
     def mentions(self, text: Text, *, german: bool, code: bool) -> list[Mention]:
         """Return every mention in a text, in order of its start; overlaps are not yet resolved.
@@ -119,41 +121,49 @@ class Lexicon:
         code : bool
             Accept a short surface as the last token of a short text (answers of type code).
         """
-        found: list[Mention] = []
         index = self._index
-        if not german and index.keys().isdisjoint(text.tokens) and text.norm.isascii():
-            return found
-        for start, token in enumerate(text.tokens):
-            candidates = index.get(token)
-            if token.isascii():
-                if german and token[-1] == "s":
-                    candidates = _merged(candidates, index.get(token[:-1]), index.get(token[:-2]))
-            elif len(token) > 3 and is_russian(token):
-                candidates = _merged(candidates, *(index.get(stem) for stem in stems(token)[1:]))
-            elif german and token[-1] == "s":
-                candidates = _merged(candidates, index.get(token[:-1]))
-            if candidates:
-                for surface in candidates:
-                    mention = _match(text, start, surface, german, code)
-                    if mention is not None:
-                        found.append(mention)
+        if not german and text.norm.isascii():
+            if index.keys().isdisjoint(text.tokens):
+                return []
+            places = [(start, index[token]) for start, token in enumerate(text.tokens) if token in index]
+        else:
+            places = [
+                (start, entries)
+                for start, token in enumerate(text.tokens)
+                if (entries := self._candidates(token, german))
+            ]
+        return [
+            mention
+            for start, entries in places
+            for owner, surface in entries
+            if (mention := _match(text, start, owner, surface, german, code)) is not None
+        ]
+
+    def _candidates(self, token: str, german: bool) -> list[Entry] | None:
+        """Return the entries whose first token a token may be a form of."""
+        index = self._index
+        found = index.get(token)
+        if german and len(token) > 3 and token[-1] == "s":
+            return _merged(found, index.get(token[:-1]), index.get(token[:-2]) if token[-2] == "e" else None)
+        if len(token) > 3 and is_russian(token):
+            return _merged(found, *(index.get(stem) for stem in stems(token)[1:]))
         return found
 
 
-def _merged(*lists: list[Surface] | None) -> list[Surface]:
-    return list(dict.fromkeys(surface for part in lists if part for surface in part))
+def _merged(*lists: list[Entry] | None) -> list[Entry]:
+    return list(dict.fromkeys(entry for part in lists if part for entry in part))
 
 
-def _match(text: Text, start: int, surface: Surface, german: bool, code: bool) -> Mention | None:
+def _match(text: Text, start: int, owner: str | None, surface: Surface, german: bool, code: bool) -> Mention | None:
     end = start + surface.size
     tokens = text.tokens
     if end > len(tokens):
         return None
     exact = True
-    for token, wanted in zip(tokens[start:end] if surface.size > 1 else (tokens[start],), surface.tokens, strict=True):
-        if token != wanted:
+    for place, wanted in enumerate(surface.tokens, start):
+        if tokens[place] != wanted:
             exact = False
-            if not _same_word(token, wanted, surface.plain, german):
+            if not _same_word(tokens[place], wanted, surface.plain, german):
                 return None
     for place in range(1, surface.size):
         gap = text.gaps[start + place]
@@ -163,7 +173,7 @@ def _match(text: Text, start: int, surface: Surface, german: bool, code: bool) -
         return None
     if text.masked and not text.masked.isdisjoint(range(start, end)):
         return None
-    return Mention(start, end, surface, exact)
+    return Mention(start, end, owner, surface, exact)
 
 
 def _same_word(token: str, wanted: str, plain: bool, german: bool) -> bool:
@@ -174,13 +184,12 @@ def _same_word(token: str, wanted: str, plain: bool, german: bool) -> bool:
 
 def _short_is_meant(text: Text, start: int, end: int, surface: Surface, code: bool) -> bool:
     size = len(text.tokens)
-    if end - start == size:
+    if end - start == size or (code and end == size and size <= _SHORT_TEXT):
         return True
-    if code and end == size and size <= 8:
-        return True
-    if surface.distinctive is not None and surface.distinctive.search(text.raw):
-        return True
-    return surface.quoted is not None and surface.quoted.search(text.raw) is not None
+    return any(
+        pattern is not None and pattern.search(text.raw) is not None
+        for pattern in (surface.distinctive, surface.quoted)
+    )
 
 
 def resolve(mentions: list[Mention]) -> list[Mention]:

@@ -66,8 +66,8 @@ class Question:
         Key of the gold entity in `competitors`.
     answer_type, granularity : str
         Those of the query or, where it has none, of its fact.
-    prompt_lines : iterable of str
-        Further lines that the prompt shows, such as its instruction; a line that repeats one is no answer.
+    instructions : frozenset of str
+        Further lines that the prompt shows (see `edges_of`); a line that repeats one is no answer.
     """
 
     def __init__(
@@ -78,14 +78,15 @@ class Question:
         own: str | None,
         answer_type: str,
         granularity: str,
-        prompt_lines: Iterable[str] = (),
+        instructions: frozenset[str] = frozenset(),
     ) -> None:
         self.query = query
         self.gold = gold
         self.competitors = competitors
         self.own = own
         self.german = query.language == "de"
-        self._extra_lines = prompt_lines
+        self._instructions = instructions
+        self._asked: Asked | None = None
         self._granularity = granularity
         self.options: Options | None = None
         self.kind: Kind = self._infer_kind(answer_type)
@@ -114,20 +115,17 @@ class Question:
         month, day = self.gold.dates[0].readings[0]
         return "day" if day else "month" if month else "year"
 
-    @cached_property
-    def tokens(self) -> list[str]:
-        """Tokens of the query."""
-        return split_tokens(normalise(self.query.query))[0]
+    @property
+    def asked(self) -> "Asked":
+        """The query's own text, worked out when an answer may repeat some of it."""
+        if self._asked is None:
+            self._asked = Asked(self.query.query)
+        return self._asked
 
-    @cached_property
-    def token_text(self) -> str:
-        """Tokens of the query, each between spaces."""
-        return f" {' '.join(self.tokens)} "
-
-    @cached_property
-    def token_set(self) -> frozenset[str]:
-        """Tokens of the query as a set."""
-        return frozenset(self.tokens)
+    def may_repeat(self, text: Text) -> bool:
+        """Tell quickly whether a text can start with words of the query; true if in doubt."""
+        query = self.query.query
+        return not query.isascii() or text.tokens[0] in query.lower()
 
     @cached_property
     def named(self) -> frozenset[str | None]:
@@ -141,17 +139,44 @@ class Question:
         """Values of the numbers that the query contains."""
         return frozenset(number.value for number in read_numbers(Text(self.query.query)))
 
-    @cached_property
-    def _lines(self) -> frozenset[str]:
-        options = {normalise(line).strip(_EDGE) for line in self._option_lines()}
-        lines = [*self.query.query.splitlines(), *self._extra_lines]
-        return frozenset(normalise(line).strip(_EDGE) for line in lines) - options
-
-    def _option_lines(self) -> list[str]:
-        texts = self.options.texts.values() if self.options else ()
-        return [line for line in self.query.query.splitlines() if any(line.rstrip().endswith(text) for text in texts)]
-
     def is_prompt_line(self, text: Text) -> bool:
         """Tell whether a line only repeats a line of the prompt; a gold surface or an option never does."""
+        if not text.tokens:
+            return False
         edge = text.norm.strip(_EDGE)
-        return bool(edge) and edge in self._lines and not self.gold.lexicon.equals(tuple(text.tokens))
+        if edge in self._instructions:
+            return True
+        if not self.may_repeat(text) or edge not in self.asked.lines or self._is_option(text):
+            return False
+        return not self.gold.lexicon.equals(tuple(text.tokens))
+
+    def _is_option(self, text: Text) -> bool:
+        return self.options is not None and any(text.raw.endswith(option) for option in self.options.texts.values())
+
+
+class Asked:
+    """The text of a query as the echo rules need it.
+
+    Attributes
+    ----------
+    lines : frozenset of str
+        Its lines, normalised, without punctuation at either end.
+    tokens, token_set
+        All its tokens.
+    token_text : str
+        Its tokens, each between spaces.
+    """
+
+    __slots__ = ("lines", "token_set", "token_text", "tokens")
+
+    def __init__(self, query: str) -> None:
+        lines = [normalise(line) for line in query.splitlines()]
+        self.lines = frozenset(line.strip(_EDGE) for line in lines)
+        self.tokens = split_tokens(" ".join(lines))[0]
+        self.token_set = frozenset(self.tokens)
+        self.token_text = f" {' '.join(self.tokens)} "
+
+
+def edges_of(lines: Iterable[str]) -> frozenset[str]:
+    """Return lines in the form in which they are compared."""
+    return frozenset(normalise(line).strip(_EDGE) for line in lines) - {""}

@@ -84,7 +84,7 @@ def judge(question: Question, text: Text) -> Outcome:
         return Outcome("correct", "exact", surface.raw, True)
     if is_repetition(text.tokens):
         return Outcome("unparseable", "repetition")
-    if rule := echo_rule(text.tokens, question):
+    if rule := echo_rule(text, question):
         return Outcome("unparseable", rule)
     outcome = _with_refusal(question, text)
     if not outcome.names_gold and _is_reworded(text, question):
@@ -117,7 +117,7 @@ def _by_kind(question: Question, text: Text) -> Outcome:
         gold.lexicon,
         question.competitors,
         question.own,
-        lambda: question.tokens,
+        lambda: question.asked.tokens,
         german=question.german,
         code=kind == "code",
     )
@@ -139,18 +139,21 @@ def is_repetition(tokens: list[str]) -> bool:
     return False
 
 
-def echo_rule(tokens: list[str], question: Question) -> str:
+def echo_rule(text: Text, question: Question) -> str:
     """Return the rule by which a segment only repeats the query, or an empty text."""
-    size = len(tokens)
-    if size < 3 or size > len(question.query.query):
+    size = len(text.tokens)
+    if size < 3 or not question.may_repeat(text):
         return ""
-    piece = f" {' '.join(tokens)} "
-    if size >= 4 and 2 * size >= len(question.tokens) and piece in question.token_text:
+    asked = question.asked
+    if size > len(asked.tokens):
+        return ""
+    piece = f" {' '.join(text.tokens)} "
+    if size >= 4 and 2 * size >= len(asked.tokens) and piece in asked.token_text:
         return "echo"
-    return "echo_of_the_end" if question.token_text.endswith(piece) else ""
+    return "echo_of_the_end" if asked.token_text.endswith(piece) else ""
 
 
 def _is_reworded(text: Text, question: Question) -> bool:
     if len(text.tokens) < 4 or not text.norm.rstrip(" )").endswith("?"):
         return False
-    return 2 * sum(token in question.token_set for token in text.tokens) >= len(text.tokens)
+    return 2 * sum(token in question.asked.token_set for token in text.tokens) >= len(text.tokens)
