@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,18 @@ from assay.fks.behaviour import BEHAVIOURS, behaviour_classes
 from assay.fks.chance import coin_floor
 from assay.fks.external import Stability, stability
 from assay.fks.external_summary import fact_columns, relations_of
+from assay.fks.internal import FactSelection, LayerResult, measure_layer
+from assay.fks.internal_rows import RowOrder, StateQuery
+from assay.fks.iss import REASONS
+from assay.fks.joint import within_relations
 from assay.fks.metric_selection import select
-from assay.fks.metric_settings import MetricSettings
+from assay.fks.metric_settings import InternalSettings, MetricSettings, Whitening
 from assay.fks.rows import LABELS, Label
 from assay.fks.summary import relation_macro
+from assay.fks.window import layer_window
 from assay.records.conformance import Case
 from assay.stats.bootstrap import group_sums, ratio_intervals, unit_counts
+from assay.stats.ranks import spearman
 
 _SETTINGS = MetricSettings(dataset="cases", model="none")
 _VARIANTS = dict(zip(("with_anchor", "without_anchor"), (f for _, f in _SETTINGS.anchor_variants), strict=True))
@@ -37,17 +44,27 @@ def metrics(files: list[Path], data: Path, limit_s: float | None) -> Iterator[Ca
 
 
 def _cases(document: dict[str, Any], tensors: dict[str, np.ndarray]) -> Iterator[Case]:
-    external, internal = document["tolerance"]["external"], document["tolerance"]["internal"]
+    external, internal_tolerance = document["tolerance"]["external"], document["tolerance"]["internal"]
     for case in document["external_hand"]:
         yield compare(f"external_hand/{case['name']}", case["expected"], lambda c=case: hand(c), external)
     table = document["external_table"]
-    for key, expected in table["expected"].items():
-        yield compare(f"external_table/{key}", expected, lambda k=key: table_entry(table, k), external)
+    entries = table["expected"]
+    yield compare("external_table", entries, lambda: {key: table_entry(table, key) for key in entries}, external)
     for number, case in enumerate(document["chance_floor"]):
         yield compare(f"chance_floor/{number}", case["fair_coin"], lambda c=case: floor(c), external)
-    expected = {name: document["bootstrap"][name] for name in ("expected_fact_ci", "expected_relation_ci")}
-    yield compare("bootstrap", expected, lambda: intervals(document["bootstrap"], tensors), external)
-    _ = internal
+    wanted = {name: document["bootstrap"][name] for name in ("expected_fact_ci", "expected_relation_ci")}
+    yield compare("bootstrap", wanted, lambda: intervals(document["bootstrap"], tensors), external)
+    for case in document["internal"]:
+        modes = case["expected"]
+        yield compare(
+            f"internal/{case['name']}",
+            modes,
+            lambda c=case, m=modes: {mode: internal(c, tensors, mode) for mode in m},
+            internal_tolerance,
+        )
+    depths = document["layer_window"]
+    yield compare("layer_window", depths, lambda: window(depths), 0.0)
+    yield compare("joint", document["joint"]["expected"], lambda: joint(document["joint"]), external)
 
 
 def compare(name: str, expected: Any, make: Any, tolerance: float) -> Case:
@@ -195,4 +212,117 @@ def intervals(case: dict[str, Any], tensors: dict[str, np.ndarray]) -> dict[str,
     return {
         "expected_fact_ci": [by_fact.low, by_fact.high],
         "expected_relation_ci": [by_relation.low, by_relation.high],
+    }
+
+
+def internal(case: dict[str, Any], tensors: dict[str, np.ndarray], mode: Whitening) -> list[dict[str, Any]]:
+    """Return the expected entry of every layer, all metrics on the states whitened by `mode`."""
+    families = tuple(case["families"])
+    metas = case["meta"]
+    facts = sorted({row["fact_id"] for row in metas})
+    queries = [StateQuery(r["query_id"], r["fact_id"], r["relation"], r["condition_family"]) for r in metas]
+    order = RowOrder.of(queries, families, facts)
+    place = {query.query_id: number for number, query in enumerate(queries)}
+    index = [place[query.query_id] for query in order.queries]
+    settings = InternalSettings(
+        iss_whitening=(mode,),
+        kts_geo_whitening=mode,
+        kts_id_whitening=mode,
+        kts_id_metrics=("cosine", "euclidean"),
+        shrinkage=case["shrinkage"],
+        kts_geo_min_facts=case["kts_geo_min_facts"],
+        kts_id_min_facts=case["kts_id_min_facts"],
+    )
+    everything = FactSelection(tuple(range(len(families))), np.ones(len(facts), dtype=np.bool_))
+    states = tensors[case["raw_array"] if "jacobian_array" in case else case["array"]]
+    entries = []
+    for layer, layer_states in enumerate(states):
+        rows = layer_states[index].astype(np.float64)
+        jacobian = tensors[case["jacobian_array"]][layer].astype(np.float64) if "jacobian_array" in case else None
+        take = partial(_rows, rows)
+        (result,) = measure_layer(take, order, rows.shape[1], [everything], settings, jacobian)
+        entries.append(
+            {"layer": layer, **_layer_entry(result, mode, facts, families, {r.name for r in order.relations()})}
+        )
+    return entries
+
+
+def _rows(rows: np.ndarray, start: int, stop: int) -> np.ndarray:
+    return rows[start:stop]
+
+
+def _layer_entry(
+    result: LayerResult, mode: Whitening, facts: list[str], families: tuple[str, ...], relations: set[str]
+) -> dict[str, Any]:
+    defined = [value for value in result.iss[mode] if not np.isnan(value)]
+    entry: dict[str, Any] = {
+        "iss_mean": _mean(defined),
+        "n_iss": len(defined),
+        "iss_per_fact": {
+            fact: {
+                "s_plus": _none(result.s_plus[mode][place]),
+                "s_minus": _none(result.s_minus[mode][place]),
+                "iss": _none(result.iss[mode][place]),
+                "reason": REASONS[result.reason[mode][place]] or None,
+            }
+            for place, fact in enumerate(facts)
+        },
+        "kts_geo": {
+            relation: {
+                "pairs": {
+                    f"{families[f]}|{families[g]}": rho for (f, g), (rho, _) in result.geo_pairs[relation].items()
+                },
+                "raw": result.geo.get(relation),
+                "geo": None if relation not in result.geo else (result.geo[relation] + 1) / 2,
+            }
+            for relation in relations
+        },
+        "kts_geo_raw_macro": _mean(list(result.geo.values())),
+        "kts_id": {},
+        "kts_id_macro": {},
+        "kts_id_per_fact": {},
+    }
+    raw = entry["kts_geo_raw_macro"]
+    entry["kts_geo_macro"] = None if raw is None else (raw + 1) / 2
+    for metric, by_relation in result.retrieval.items():
+        entry["kts_id"][metric] = {
+            relation: {
+                "pairs": {
+                    f"{families[f]}>{families[g]}": value
+                    for (f, g), (value, _) in result.retrieval_pairs[metric][relation].items()
+                },
+                "id": by_relation.get(relation),
+            }
+            for relation in relations
+        }
+        entry["kts_id_macro"][metric] = _mean(list(by_relation.values()))
+        per_fact = result.fact_retrieval[metric]
+        entry["kts_id_per_fact"][metric] = {
+            fact: float(per_fact[place]) for place, fact in enumerate(facts) if not np.isnan(per_fact[place])
+        }
+    return entry
+
+
+def _none(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def window(expected: dict[str, Any]) -> dict[str, Any]:
+    """Return the layer window of every depth of the case."""
+    percent = round(100 * expected["threshold"])
+    windows = {depth: list(layer_window(int(depth), percent)) for depth in expected["by_n_layers"]}
+    return {"threshold": percent / 100, "by_n_layers": windows}
+
+
+def joint(case: dict[str, Any]) -> dict[str, Any]:
+    """Return pooled and within-relation rank correlations."""
+    found = within_relations(np.array(case["iss"]), np.array(case["bcs"]), case["relation"], 5)
+    return {
+        "pooled_spearman": spearman(case["iss"], case["bcs"]),
+        "within_relation": found,
+        "within_relation_mean": _mean(list(found.values())),
     }
