@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from assay.config.fks import Prompt
-from assay.fks.clusters import cluster_key
+from assay.fks.answer_keys import cluster_key
 from assay.fks.conformance_metrics import metrics
 from assay.fks.lexicon import Lexicon
 from assay.fks.prompts import PromptSettings, prompt_text
