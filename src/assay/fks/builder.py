@@ -11,9 +11,9 @@ from assay.canonical import bytes_digest, canonical_bytes
 from assay.errors import ConfigError, DataError
 from assay.fks.builder_queries import Drafter, keep, query_row
 from assay.fks.builder_text import names_any
-from assay.fks.checks import check_all
+from assay.fks.checks import Origin, check_all
 from assay.fks.conditions import FAMILIES
-from assay.fks.rows import Entity, FactRow, QueryRow, Relation
+from assay.fks.rows import Entity, FactRow, LexiconRow, QueryRow, Relation, TargetSlot
 from assay.fks.selection import Selection, choose
 from assay.fks.sources import Named, SourceFact, absorb_duplicates
 from assay.fks.sources_csv import CsvSource, csv_facts
@@ -85,15 +85,6 @@ class BuildCounts(msgspec.Struct, frozen=True, kw_only=True):
     majority: dict[str, tuple[str, int]]
 
 
-class LexiconRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One entity of a relation's full table (`lexicon.jsonl`): a wrong answer that a scorer can recognise."""
-
-    relation: str
-    slot: str
-    key: str
-    surfaces: tuple[str, ...]
-
-
 def build(config: dict[str, object], inputs: Inputs) -> Outputs:
     """Build facts and queries.
 
@@ -131,7 +122,7 @@ def build(config: dict[str, object], inputs: Inputs) -> Outputs:
                 kept = keep(drafts, settings.queries_per_family.get(family), fact.fact_id)
                 queries += [query_row(fact, family, draft) for draft in kept]
         dropped += drafter.dropped_by_guard
-    check_all(facts, queries, facts_file="facts.jsonl", queries_file="queries.jsonl")
+    check_all(facts, queries, Origin((("facts.jsonl", len(facts)),)), Origin((("queries.jsonl", len(queries)),)))
     counts = BuildCounts(
         facts=len(facts),
         queries=len(queries),
@@ -245,9 +236,10 @@ def fact_id(relation: str, subject_key: str) -> str:
 
 
 def _lexicon(relation: str, table: Sequence[SourceFact]) -> list[LexiconRow]:
-    rows: dict[tuple[str, str], LexiconRow] = {}
+    rows: dict[tuple[TargetSlot, str], LexiconRow] = {}
     for fact in table:
-        for slot, named in (("object", fact.object), ("subject", fact.subject)):
-            row = LexiconRow(relation=relation, slot=slot, key=f"local:{named.key}", surfaces=named.surfaces)
+        slots: tuple[tuple[TargetSlot, Named], ...] = (("object", fact.object), ("subject", fact.subject))
+        for slot, named in slots:
+            row = LexiconRow(relation=relation, slot=slot, key=_entity(named).key, surfaces=named.surfaces)
             rows.setdefault((slot, named.key), row)
     return list(rows.values())

@@ -142,3 +142,15 @@ class ClusterRow(msgspec.Struct, frozen=True, kw_only=True):
     label: Label
     cluster: str
     clusterer_version: str
+
+
+class LexiconRow(msgspec.Struct, frozen=True, kw_only=True):
+    """An entity of a relation's full table (`lexicon.jsonl`), asked or not: a wrong answer that can be recognised.
+
+    `key` is `Entity.key`. Without the file, the entities of the facts that are asked are all there is.
+    """
+
+    relation: str
+    slot: TargetSlot
+    key: str
+    surfaces: tuple[str, ...]
