@@ -48,13 +48,11 @@ class JudgeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         ConfigError
             Naming the slot.
         """
-        for slot in SLOTS:
-            if self.template.count(slot) != 1:
-                raise ConfigError(
-                    f"the template holds {slot} {self.template.count(slot)} times",
-                    key="judge.template",
-                    expected="once",
-                )
+        found = sorted(_SLOT.findall(self.template))
+        if found != sorted(_SLOTS):
+            raise ConfigError(
+                f"the template holds the slots {found}", key="judge.template", expected=f"each of {_SLOTS} once"
+            )
 
 
 class Pair(NamedTuple):
