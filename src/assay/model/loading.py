@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -54,6 +55,8 @@ class Weights:
         Rows of the embedding; token ids are below it.
     context : int or None
         Positions that the model was made for, None where its config sets no limit.
+    plain_attention : str
+        The attention that the model has by default: "sdpa" wherever it can.
     environment : dict
         The part of an identity that all engines share.
     """
@@ -67,12 +70,18 @@ class Weights:
     n_layers: int
     width: int
     threads: int
+    plain_attention: str
     environment: dict[str, Any]
 
     @property
     def can_choose_attention(self) -> bool:
         """Whether the architecture takes its attention from the interface of transformers."""
         return bool(self.model._can_set_attn_implementation())
+
+    @property
+    def takes_positions(self) -> bool:
+        """Whether the decoder can be told the position of every token."""
+        return "position_ids" in signature(self.model.get_decoder().forward).parameters
 
     def attend(self, implementation: str) -> None:
         """Make the model use an attention implementation ("eager", "sdpa", ...) from now on."""
@@ -172,6 +181,7 @@ def load_weights(folder: Path, dtype: str, device: str, threads: int) -> Weights
         n_layers=int(config.num_hidden_layers),
         width=int(config.hidden_size),
         threads=threads,
+        plain_attention=model.config._attn_implementation,
         environment=_environment(model, dtype),
     )
 
@@ -200,6 +210,7 @@ def _check_device(device: str) -> None:
 
 
 def _load_model(folder: Path, dtype: torch.dtype, device: str) -> Any:
+    from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
@@ -212,8 +223,9 @@ def _load_model(folder: Path, dtype: torch.dtype, device: str) -> Any:
             use_safetensors=True,
             trust_remote_code=False,
             output_loading_info=True,
+            ignore_mismatched_sizes=True,  # reported below, with names
         )
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+    except (SafetensorError, OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise ModelError(f"transformers cannot load the model: {_first_line(error)}", file=folder) from error
     # transformers fills what is missing with random numbers and only warns.
     wrong = {

@@ -103,15 +103,33 @@ def packed_attention(
             raise NotServedError("it calls attention more than once in a layer")
         seen[layer] = (key.shape[1], key.shape[-1], value.shape[-1], sliding_window)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    out = query.new_zeros(query.shape[2], query.shape[1], value.shape[-1])
+    out = query.new_empty(query.shape[2], query.shape[1], value.shape[-1])
+    out[step.n_real :] = 0.0
     _keep(step, layer, key[0], value[0])
-    for group in step.decoded(sliding_window) if step.n_decoded else ():
-        out[group.tokens] = _decode(step, group, layer, query[0], scale, softcap)
-    for prompts in step.prompts:
-        tokens = slice(prompts.first, prompts.end)
-        q, k, v = (_by_row(tensor[0, :, tokens], prompts.length) for tensor in (query, key, value))
-        out[tokens] = _prefill(module, q, k, v, scale, softcap, sliding_window).flatten(0, 1)
+    with _one_thread():
+        for group in step.decoded(sliding_window) if step.n_decoded else ():
+            out[group.tokens] = _decode(step, group, layer, query[0], scale, softcap)
+        for prompts in step.prompts:
+            tokens = slice(prompts.first, prompts.end)
+            q, k, v = (_by_row(tensor[0, :, tokens], prompts.length) for tensor in (query, key, value))
+            out[tokens] = _prefill(module, q, k, v, scale, softcap, sliding_window).flatten(0, 1)
     return out.unsqueeze(0), None
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    # The kernel of `scaled_dot_product_attention` gives each thread a slice of one buffer. For odd lengths below 32
+    # the slice of the second thread is not aligned, and with narrow heads (8 of the tiny model) the products in it
+    # then get other bits; which rows they are depends on how many share the call.
+    threads = torch.get_num_threads()
+    if threads == 1:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _by_row(tensor: torch.Tensor, length: int) -> torch.Tensor:

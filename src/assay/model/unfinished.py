@@ -112,31 +112,33 @@ def check_requests(requests: Iterable[Request], decoding: Decoding, limits: Limi
         Naming the row, for the mistakes listed at `Engine.generate`.
     """
     decoding.check()
-    vocabulary, context = limits.vocabulary, limits.context
     checked: list[Request] = []
     seen: set[str] = set()
     for request in requests:
-        row, tokens = request.row_id, request.token_ids
+        row = request.row_id
         if row in seen:
             raise ModelError("this row was asked twice in one call", row=row, expected="each row_id once")
-        if not tokens:
-            raise ModelError("the prompt has no tokens", row=row, expected="at least one token")
-        if min(tokens) < 0 or max(tokens) >= vocabulary:
-            raise ModelError(
-                "the prompt holds a token id that the model lacks", row=row, expected=f"0 to {vocabulary - 1}"
-            )
         if request.max_new_tokens < 1:
             raise ModelError(f"max_new_tokens is {request.max_new_tokens}", row=row, expected="at least 1")
         if decoding.method == "sampling" and request.seed is None:
             raise ModelError("sampling needs a seed for every row", row=row)
-        longest = len(tokens) + request.max_new_tokens
-        if context is not None and longest > context:
-            raise ModelError(
-                f"{len(tokens)} prompt tokens and {request.max_new_tokens} new ones do not fit the model's context",
-                row=row,
-                expected=f"at most {context} tokens together",
-                remedy="shorten or truncate the prompt, or lower max_new_tokens",
-            )
+        check_prompt(request, limits, request.max_new_tokens)
         seen.add(row)
         checked.append(request)
     return checked
+
+
+def check_prompt(request: Request, limits: Limits, new_tokens: int) -> None:
+    """Refuse a prompt that is empty, holds unknown ids, or does not fit the context with its new tokens."""
+    row, tokens = request.row_id, request.token_ids
+    if not tokens:
+        raise ModelError("the prompt has no tokens", row=row, expected="at least one token")
+    if min(tokens) < 0 or max(tokens) >= limits.vocabulary:
+        raise ModelError("the model lacks a token id of the prompt", row=row, expected=f"0 to {limits.vocabulary - 1}")
+    if limits.context is not None and len(tokens) + new_tokens > limits.context:
+        raise ModelError(
+            f"{len(tokens)} prompt tokens and {new_tokens} new ones do not fit the model's context",
+            row=row,
+            expected=f"at most {limits.context} tokens together",
+            remedy="shorten or truncate the prompt, or lower max_new_tokens",
+        )

@@ -31,13 +31,13 @@ class SequentialEngine:
 
     def __init__(self, weights: Weights) -> None:
         self._weights = weights
-        self._attention = "eager" if weights.can_choose_attention else "own"
+        self._attention = "eager" if weights.can_choose_attention else weights.plain_attention
 
     @property
     def identity(self) -> dict[str, Any]:
         """See `Engine.identity`."""
         own: dict[str, Any] = {"engine": "sequential", "batch_rule": SEQUENTIAL_RULE, "attention": self._attention}
-        if self._attention == "own":
+        if self._attention != "eager":
             own["threads"] = self._weights.threads
         return self._weights.environment | own
 
@@ -58,8 +58,7 @@ class PaddedEngine:
 
     def __init__(self, weights: Weights, batch_size: int) -> None:
         self._weights = weights
-        self._batch_size = batch_size
-        self._attention = "sdpa" if weights.can_choose_attention and weights.model._supports_sdpa else "own"
+        self.batch_size = batch_size
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -67,8 +66,8 @@ class PaddedEngine:
         return self._weights.environment | {
             "engine": "padded",
             "batch_rule": PADDED_RULE,
-            "batch_size": self._batch_size,
-            "attention": self._attention,
+            "batch_size": self.batch_size,
+            "attention": self._weights.plain_attention,
             "threads": self._weights.threads,
         }
 
@@ -76,9 +75,11 @@ class PaddedEngine:
         """See `Engine.generate`; rows come batch by batch, the longest first."""
         checked = check_requests(requests, decoding, self._weights)
         checked.sort(key=lambda row: -len(row.token_ids))
-        starts = range(0, len(checked), self._batch_size)
-        batches = (checked[start : start + self._batch_size] for start in starts)
-        return (row for batch in batches for row in _together(self._weights, batch, decoding, self._attention))
+        starts = range(0, len(checked), self.batch_size)
+        batches = (checked[start : start + self.batch_size] for start in starts)
+        return (
+            row for batch in batches for row in _together(self._weights, batch, decoding, self._weights.plain_attention)
+        )
 
 
 def _together(weights: Weights, requests: Sequence[Request], decoding: Decoding, attention: str) -> list[Completion]:
@@ -87,20 +88,13 @@ def _together(weights: Weights, requests: Sequence[Request], decoding: Decoding,
     import torch
     from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteriaList
 
-    longest = max(len(request.token_ids) for request in requests)
-    ids = torch.zeros(len(requests), longest, dtype=torch.long)
-    mask = torch.zeros_like(ids)
-    for row, request in enumerate(requests):
-        ids[row, longest - len(request.token_ids) :] = torch.tensor(request.token_ids)
-        mask[row, longest - len(request.token_ids) :] = 1
+    ids, mask = padded_batch([request.token_ids for request in requests], weights.model.device)
     chooser = _Chooser(weights, requests, decoding)
-    if attention != "own":
-        weights.attend(attention)
-    device = weights.model.device
+    weights.attend(attention)
     with torch.inference_mode():
         weights.model.generate(
-            input_ids=ids.to(device),
-            attention_mask=mask.to(device),
+            input_ids=ids,
+            attention_mask=mask,
             generation_config=GenerationConfig(
                 do_sample=False,
                 num_beams=1,
@@ -111,6 +105,19 @@ def _together(weights: Weights, requests: Sequence[Request], decoding: Decoding,
             stopping_criteria=StoppingCriteriaList([chooser.ended]),
         )
     return chooser.completions
+
+
+def padded_batch(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return token ids and mask [rows, longest], padded on the left; the mask comes from lengths, never from ids."""
+    import torch
+
+    longest = max(map(len, rows))
+    ids = torch.zeros(len(rows), longest, dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    for row, tokens in enumerate(rows):
+        ids[row, longest - len(tokens) :] = torch.tensor(tokens)
+        mask[row, longest - len(tokens) :] = 1
+    return ids.to(device), mask.to(device)
 
 
 class _Chooser:

@@ -1,0 +1,190 @@
+"""States of many prompts as safetensors shards: written in prompt order with the memory of one shard."""
+
+from __future__ import annotations
+
+import errno
+import json
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from assay.canonical import canonical_text, digest
+from assay.errors import ArtifactError, ConfigError, ModelError
+from assay.model.hidden import TopState, check_layers, last_token_states
+from assay.records.atomic import atomic_file
+from assay.records.jsonl import read_rows, write_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+
+    from assay.model.engine import Request
+    from assay.model.loading import LoadedModel
+
+INDEX = "index.jsonl"
+TENSOR = "h"
+SCHEMA = "hidden-1"
+STORED_DTYPES = ("float32", "bfloat16")
+"""float16 is refused: residual states beyond 65,504 would become infinite."""
+
+
+class StateRow(msgspec.Struct, frozen=True):
+    """Where the states of a prompt lie: row `row` of tensor `h` [rows, layers, width] in file `shard`."""
+
+    query_id: str
+    shard: str
+    row: int
+
+
+def write_states(
+    folder: Path,
+    model: LoadedModel,
+    requests: Iterable[Request],
+    *,
+    layers: Sequence[int],
+    top_state: TopState,
+    metadata_key: str,
+    header: Mapping[str, Any],
+    dtype: str = "float32",
+    rows_per_shard: int = 1024,
+) -> int:
+    """Write `hidden-00000.safetensors`, ... and `index.jsonl` in the order of the requests; return their number.
+
+    A shard has its name only when it is whole, and a shard that stands already is kept if it holds the same rows,
+    so an interrupted run goes on where it stopped. Equal input gives equal bytes.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds nothing that was made from other input.
+    metadata_key : str
+        The only metadata key of a shard: with two or more, safetensors orders them anew in every process.
+    header : mapping
+        JSON data of the caller (model, revision, digest of the prompt template). Added here: `schema`, `layers`,
+        `top_state`, `position`, `dtype` and `query_ids_sha256`, the digest of the shard's row ids.
+    dtype : {"float32", "bfloat16"}
+        Of the stored states.
+    rows_per_shard : int
+        Decides peak memory (rows x layers x width numbers, twice while they are written) and the file names.
+
+    Raises
+    ------
+    ModelError
+        If a state is not finite, naming the row.
+    ArtifactError
+        If the disk is full; finished shards are kept.
+    """
+    if dtype not in STORED_DTYPES:
+        raise ConfigError(f"states cannot be stored as {dtype!r}", key="dtype", expected=" or ".join(STORED_DTYPES))
+    check_layers(layers, model.weights.n_layers)
+    common = {
+        **header,
+        "schema": SCHEMA,
+        "layers": list(layers),
+        "top_state": top_state,
+        "position": "last_prompt_token",
+        "dtype": dtype,
+    }
+    source = iter(requests)
+    index: list[StateRow] = []
+    try:
+        for number in range(10**5):
+            shard = list(islice(source, rows_per_shard))
+            if not shard:
+                break
+            name = f"hidden-{number:05d}.safetensors"
+            ids = [row.row_id for row in shard]
+            metadata = {metadata_key: canonical_text({**common, "query_ids_sha256": digest("query-ids", ids)})}
+            if not _stands(folder / name, metadata):
+                states = _shard_states(model, shard, layers, top_state, dtype)
+                _write_shard(folder / name, states, metadata)
+            index.extend(StateRow(row_id, name, row) for row, row_id in enumerate(ids))
+        write_rows(folder / INDEX, index)
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        raise ArtifactError(
+            "the disk is full", file=folder, remedy="free some space and run again: finished shards are kept"
+        ) from error
+    return len(index)
+
+
+def _shard_states(
+    model: LoadedModel, rows: Sequence[Request], layers: Sequence[int], top_state: TopState, dtype: str
+) -> torch.Tensor:
+    import torch
+
+    place = {row.row_id: number for number, row in enumerate(rows)}
+    if len(place) != len(rows):
+        raise ModelError("a row id stands twice among the requests", expected="each row_id once")
+    states = torch.empty(len(rows), len(layers), model.weights.width, dtype=getattr(torch, dtype))
+    for row_id, state in last_token_states(model, rows, layers, top_state):
+        if not state.isfinite().all():
+            layer = layers[int((~state.isfinite()).any(-1).nonzero()[0, 0])]
+            raise ModelError(f"the state of layer {layer} holds numbers that are not finite", row=row_id)
+        states[place[row_id]] = state
+    return states
+
+
+def _write_shard(path: Path, states: torch.Tensor, metadata: dict[str, str]) -> None:
+    from safetensors.torch import save
+
+    data = save({TENSOR: states}, metadata=metadata)
+    with atomic_file(path) as file:
+        file.write(data)
+
+
+def _stands(path: Path, metadata: dict[str, str]) -> bool:
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        return False
+    try:
+        with safe_open(path, framework="pt") as file:
+            return bool(file.metadata() == metadata)
+    except SafetensorError:
+        return False
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """Return the header of a shard, whatever its metadata key."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+    except (SafetensorError, FileNotFoundError) as error:
+        raise ArtifactError(f"this is no shard of states: {error}", file=path) from error
+    if len(metadata) != 1:
+        raise ArtifactError(f"the shard has {len(metadata)} metadata keys", file=path, expected="one")
+    header: dict[str, Any] = json.loads(next(iter(metadata.values())))
+    return header
+
+
+def read_layer(folder: Path, layer: int) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
+    """Yield (query ids, states [rows, width] in float32) of one layer, shard by shard in prompt order.
+
+    Only that layer is read, so all layers of a large model can be gone through with little memory.
+    """
+    import torch
+    from safetensors import safe_open
+
+    ids: dict[str, list[str]] = {}
+    for row in read_rows(folder / INDEX, StateRow):
+        ids.setdefault(row.shard, []).append(row.query_id)
+    for name, query_ids in ids.items():
+        header = read_header(folder / name)
+        if layer not in header["layers"]:
+            raise ConfigError(
+                f"layer {layer} was not stored", file=folder / name, expected=f"one of {header['layers']}"
+            )
+        with safe_open(folder / name, framework="pt") as file:
+            states = file.get_slice(TENSOR)[:, header["layers"].index(layer)].to(torch.float32).numpy()
+        if len(states) != len(query_ids):
+            raise ArtifactError(f"the shard holds {len(states)} rows", file=folder / name, expected=len(query_ids))
+        yield query_ids, states

@@ -1,0 +1,155 @@
+import json
+import shutil
+
+import pytest
+
+from assay.errors import ConfigError, ModelError
+from assay.model.engine import Decoding, Request
+from assay.model.loading import load
+
+
+@pytest.fixture
+def copy(tiny_folder, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_folder, folder)
+    return folder
+
+
+def edit(path, **changes):
+    data = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps({key: value for key, value in data.items() if value is not None}))
+
+
+def test_missing_folder(tmp_path):
+    with pytest.raises(ModelError, match="does not exist") as caught:
+        load(tmp_path / "nothing")
+    assert caught.value.file.endswith("nothing")
+
+
+@pytest.mark.parametrize(("file", "word"), [("config.json", r"config\.json"), ("model.safetensors", "weights")])
+def test_missing_file(copy, file, word):
+    (copy / file).unlink()
+    with pytest.raises(ModelError, match=word):
+        load(copy)
+
+
+def test_pickled_weights_are_not_read(copy):
+    (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
+    with pytest.raises(ModelError, match="weights"):
+        load(copy)
+
+
+def test_unknown_architecture(copy):
+    edit(copy / "config.json", model_type="no-such-thing", architectures=["NoSuchThing"])
+    with pytest.raises(ModelError, match="no-such-thing"):
+        load(copy)
+
+
+def test_code_of_a_model_folder_is_never_run(copy):
+    (copy / "modeling_x.py").write_text("raise SystemExit('ran')")
+    edit(
+        copy / "config.json",
+        auto_map={"AutoModelForCausalLM": "modeling_x.X", "AutoConfig": "modeling_x.C"},
+        model_type="x",
+    )
+    with pytest.raises(ModelError):
+        load(copy)
+
+
+def test_broken_weights(copy):
+    path = copy / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(ModelError, match="cannot load"):
+        load(copy)
+
+
+def test_weights_that_lack_a_tensor_are_an_error_not_random_numbers(copy):
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(copy / "model.safetensors")
+    del tensors["model.layers.2.mlp.up_proj.weight"]
+    save_file(tensors, copy / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=r"layers\.2\.mlp\.up_proj"):
+        load(copy)
+
+
+def test_weights_of_another_shape_are_an_error(copy):
+    edit(copy / "config.json", intermediate_size=48)
+    with pytest.raises(ModelError, match="mlp"):
+        load(copy)
+
+
+def test_missing_tokenizer(copy):
+    (copy / "tokenizer.json").unlink()
+    (copy / "tokenizer_config.json").unlink()
+    with pytest.raises(ModelError, match="tokenizer"):
+        load(copy)
+
+
+@pytest.mark.parametrize(("options", "key"), [({"dtype": "int8"}, "dtype"), ({"threads": 0}, "threads")])
+def test_impossible_settings(tiny_folder, options, key):
+    with pytest.raises(ConfigError) as caught:
+        load(tiny_folder, **options)
+    assert caught.value.key == key
+
+
+def test_missing_device(tiny_folder):
+    with pytest.raises(ModelError, match="cuda:77"):
+        load(tiny_folder, device="cuda:77")
+
+
+def test_generation_settings_of_the_model_are_overridden(copy, tiny):
+    own = {
+        "do_sample": True,
+        "temperature": 5.0,
+        "repetition_penalty": 3.0,
+        "max_new_tokens": 2,
+        "eos_token_id": [2, 77],
+    }
+    (copy / "generation_config.json").write_text(json.dumps(own))
+    request = Request("x", [40, 50, 60, 70], 16)
+    decoding = Decoding(max_new_tokens=16)
+    (expected,) = tiny.engine.generate([request], decoding)
+    for engine in ("packed", "sequential", "padded"):
+        model = load(copy, engine=engine)
+        assert model.weights.eos_ids == {2, 77}
+        (row,) = model.engine.generate([request], decoding)
+        assert row.token_ids == expected.token_ids
+
+
+def test_every_end_of_sequence_id_ends_a_row(copy, tiny):
+    request = Request("x", [40, 50, 60, 70], 16)
+    decoding = Decoding(max_new_tokens=16)
+    (row,) = tiny.engine.generate([request], decoding)
+    third = row.token_ids[2]
+    assert third not in row.token_ids[:2]
+    edit(copy / "generation_config.json", eos_token_id=[2, third])
+    (ended,) = load(copy).engine.generate([request], decoding)
+    assert (ended.token_ids, ended.finish_reason) == (row.token_ids[:3], "eos")
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("engine", ["packed", "padded"])
+def test_half_types_load_and_say_so(tiny_folder, tiny, dtype, engine):
+    model = load(tiny_folder, dtype, engine=engine)
+    assert model.engine.identity["dtype"] == dtype
+    assert model.engine.identity != tiny.engine.identity
+    rows = list(model.engine.generate([Request("x", [40, 50], 4), Request("y", [41], 4)], Decoding(max_new_tokens=4)))
+    assert {row.finish_reason for row in rows} <= {"length", "eos"}
+
+
+def test_kernel_variables_are_part_of_the_identity(tiny_folder, tiny, monkeypatch):
+    monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
+    assert load(tiny_folder).engine.identity["kernel_variables"] == {"MKL_CBWR": "COMPATIBLE"}
+    assert tiny.engine.identity["kernel_variables"] == {}
+
+
+def test_loading_reaches_for_no_network(tiny_folder, monkeypatch):
+    import socket
+
+    def refuse(*_arguments, **_options):
+        raise AssertionError("network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    load(tiny_folder)

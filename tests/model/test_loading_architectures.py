@@ -1,0 +1,169 @@
+"""Which architectures run in packs, and that those which do give the answers of one prompt at a time."""
+
+import pytest
+import torch
+
+from assay.model.engine import Decoding, Request
+from assay.model.hidden import last_token_states
+from assay.model.loading import load
+from assay.model.packed import PackedEngine
+from assay.model.selftest import examine
+from assay.model.unpacked import SequentialEngine
+
+COMMON = {"vocab_size": 259, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "initializer_range": 0.2}
+SHAPE = COMMON | {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 8,
+    "max_position_embeddings": 512,
+}
+DYNAMIC = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10000.0}
+SERVED = {
+    "mistral window": ("MistralConfig", SHAPE | {"sliding_window": 24}),
+    "mistral no window": ("MistralConfig", SHAPE | {"sliding_window": None}),
+    "qwen2": ("Qwen2Config", SHAPE),
+    "qwen3": ("Qwen3Config", SHAPE),
+    "gemma": ("GemmaConfig", SHAPE),
+    "gemma2 soft cap, window": (
+        "Gemma2Config",
+        SHAPE | {"sliding_window": 24, "query_pre_attn_scalar": 16, "attn_logit_softcapping": 2.0},
+    ),
+    "gemma3 window, own scaling": ("Gemma3TextConfig", SHAPE | {"sliding_window": 24, "query_pre_attn_scalar": 16}),
+    "phi3 window": ("Phi3Config", SHAPE | {"sliding_window": 24}),
+    "cohere": ("CohereConfig", SHAPE | {"logit_scale": 0.5}),
+    "granite": ("GraniteConfig", SHAPE | {"logits_scaling": 2.0, "attention_multiplier": 0.3}),
+    "olmo2": ("Olmo2Config", SHAPE),
+    "stablelm": ("StableLmConfig", SHAPE),
+    "starcoder2 window": ("Starcoder2Config", SHAPE | {"sliding_window": 24}),
+    "smollm3": ("SmolLM3Config", SHAPE),
+    "gpt-neox": ("GPTNeoXConfig", {k: v for k, v in SHAPE.items() if k not in {"num_key_value_heads", "head_dim"}}),
+    "gpt2": ("GPT2Config", COMMON | {"n_embd": 32, "n_layer": 4, "n_head": 4, "n_positions": 512}),
+}
+REFUSED = {
+    "llama, dynamic rope": ("LlamaConfig", SHAPE | {"rope_parameters": DYNAMIC}, "dynamic"),
+    "mixtral": ("MixtralConfig", SHAPE | {"num_local_experts": 4, "num_experts_per_tok": 2}, "token alike"),
+    "gpt-oss": ("GptOssConfig", SHAPE | {"num_local_experts": 4, "num_experts_per_tok": 2}, ""),
+    "mamba": ("MambaConfig", COMMON | {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 8}, ""),
+    "bloom": ("BloomConfig", COMMON | {"hidden_size": 32, "n_layer": 2, "n_head": 4}, ""),
+}
+
+
+@pytest.fixture(scope="module")
+def build(tiny_folder, tmp_path_factory):
+    import transformers
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_folder)
+
+    def make(name, settings):
+        folder = tmp_path_factory.mktemp("architecture")
+        config = getattr(transformers, name)(**settings)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(11)
+            model = AutoModelForCausalLM.from_config(config)
+            for parameter in model.parameters():
+                # Norms start at one and biases at zero, which would hide mistakes.
+                parameter.data.add_(torch.randn_like(parameter) * 0.05)
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def requests():
+    lengths = [1, 2, 9, 9, 9, 15, 23, 24, 25, 40, 40, 63, 64, 65, 130]
+    return [
+        Request(f"row-{n}", [3 + (31 * n + 7 * k * k + k) % 250 for k in range(length)], 12)
+        for n, length in enumerate(lengths)
+    ]
+
+
+def rows_of(engine, requests):
+    return {row.row_id: row for row in engine.generate(requests, Decoding(max_new_tokens=12))}
+
+
+@pytest.mark.parametrize("case", SERVED)
+def test_served_architecture_runs_in_packs_and_answers_as_one_at_a_time(build, requests, case):
+    model = load(build(*SERVED[case]))
+    assert model.fallback is None
+    together = rows_of(model.engine, requests)
+    assert together == rows_of(SequentialEngine(model.weights), requests)
+    few = PackedEngine(model.weights, model.layout, slots=3)
+    assert together == rows_of(few, requests[::-1])
+
+
+@pytest.mark.parametrize("case", SERVED)
+def test_states_of_a_served_architecture_are_those_of_the_plain_pass(build, requests, case):
+    model = load(build(*SERVED[case]))
+    for top_state in ("hidden_states", "block_output"):
+        layers = [3, 0, 2]
+        packed = dict(last_token_states(model, requests, layers, top_state))
+        for request in requests:
+            alone = dict(last_token_states(model, [request], layers, top_state))[request.row_id]
+            assert torch.equal(packed[request.row_id], alone)
+        model.weights.attend("eager")
+        for request in requests:
+            with torch.inference_mode():
+                plain = model.weights.model(
+                    torch.tensor([request.token_ids]), output_hidden_states=True, use_cache=False
+                ).hidden_states
+            wanted = torch.stack([plain[layer + 1][0, -1] for layer in layers])
+            if top_state == "block_output":
+                wanted, packed_rows = wanted[1:], packed[request.row_id][1:]
+                assert not torch.allclose(plain[4][0, -1], packed[request.row_id][0], rtol=1e-2)
+            else:
+                packed_rows = packed[request.row_id]
+            torch.testing.assert_close(packed_rows, wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_other_architectures_fall_back_and_say_why(build, requests, case):
+    name, settings, word = REFUSED[case]
+    model = load(build(name, settings))
+    assert model.fallback
+    assert word in model.fallback
+    assert isinstance(model.engine, SequentialEngine)
+    assert model.engine.identity["batch_rule"] == "one-at-a-time-1"
+    asked = [request for request in requests if len(request.token_ids) < 60]
+    assert len(rows_of(model.engine, asked)) == len(asked)
+
+
+def test_a_row_that_changes_its_bits_is_noticed(tiny, monkeypatch):
+    from assay.model import packed_attention
+
+    real = packed_attention._decode
+
+    def disturbed(step, *rest):
+        out = real(step, *rest)
+        return out + 1e-6 * step.n_real if step.n_real > 60 else out
+
+    monkeypatch.setattr(packed_attention, "_decode", disturbed)
+    verdict = examine(tiny.weights)
+    assert "bits" in verdict.refusal
+
+
+def test_rows_that_see_each_other_are_noticed(tiny, monkeypatch):
+    from assay.model import packed_attention
+
+    real = packed_attention._prefill
+
+    def leaking(module, query, key, value, *rest):
+        return real(module, query, key.mean(0, keepdim=True).expand_as(key), value, *rest)
+
+    monkeypatch.setattr(packed_attention, "_prefill", leaking)
+    assert examine(tiny.weights).refusal is not None
+
+
+def test_wrong_attention_is_noticed_by_comparison_with_the_plain_pass(tiny, monkeypatch):
+    from assay.model import packed_attention
+
+    real = packed_attention._prefill
+    monkeypatch.setattr(
+        packed_attention, "_prefill", lambda m, q, k, v, scale, *rest: real(m, q, k, v, scale * 2, *rest)
+    )
+    assert "plain" in examine(tiny.weights).refusal
