@@ -1,0 +1,298 @@
+"""The executor: requests in, results out, in order; workers, retries, and the watch over the sandbox itself."""
+
+import ast
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from assay.canonical import derive_seed
+from assay.config.executions import Executions
+from assay.errors import SandboxError
+from assay.sandbox import judge, memory, world
+from assay.sandbox.guarantees import check_policy
+from assay.sandbox.mechanism import Mechanism, probe
+from assay.sandbox.plans import Slot, refuse_elsewhere
+from assay.sandbox.records import Limits, Record, Request, Result, code_digest
+from assay.sandbox.worker import Server, ServerError
+
+KNOWN_GOOD = "import json\nprint(json.dumps({'sum': sum(range(10))}))\n"
+KNOWN_GOOD_OUTPUT = b'{"sum": 45}\n'
+_TRIES = 2
+
+
+class Executor:
+    """Runs model-written code; use as a context manager.
+
+    Parameters
+    ----------
+    settings : Executions, optional
+        The section of the config; default: everything required.
+    workers : int, optional
+        Snippets at once, instead of the settings' number.
+
+    Attributes
+    ----------
+    probe : Probe
+        What this machine guarantees.
+    warning : str or None
+        What every artifact and table must carry, if guarantees are missing.
+    runtime_id : str
+        Identity of the world that snippets see.
+
+    Raises
+    ------
+    SandboxError
+        Before anything runs: if a required guarantee is missing, or the memory of the job does not suffice.
+    """
+
+    def __init__(self, settings: Executions | None = None, *, workers: int | None = None) -> None:
+        refuse_elsewhere()
+        self.settings = settings or Executions()
+        self.limits = Limits(**self.settings.limits.model_dump())
+        self.interpreter = world.find_interpreter(self.settings.interpreter)
+        self.workers = memory.workers(workers or self.settings.workers, self.limits)
+        self.probe = probe(self.settings)
+        self.warning = check_policy(self.settings, self.probe)
+        self.runtime_id = world.runtime_id(
+            self.settings.distributions, self.interpreter.version, self.settings.preload, self.settings.seed_unseeded
+        )
+        self._mechanism = Mechanism(self.settings, self.probe.mechanism)  # type: ignore[arg-type]
+        self._waiting: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
+        self._cancel = threading.Event()
+        self._alone = threading.Lock()
+        self._threads: list[threading.Thread] = []
+
+    def __enter__(self) -> Self:
+        for number in range(self.workers):
+            thread = threading.Thread(target=_Worker(self, number).work, name=f"sandbox-{number}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self._cancel.set()
+        for _ in self._threads:
+            self._waiting.put(None)
+        for thread in self._threads:
+            thread.join()
+        self._threads.clear()
+        self._cancel.clear()
+
+    def execute(self, requests: Iterable[Request], progress: Callable[[int, int], None] | None = None) -> list[Result]:
+        """Run requests; return one result for each, in order.
+
+        Parameters
+        ----------
+        requests : iterable of Request
+        progress : callable, optional
+            Called as `progress(finished, all)` in this thread after each request.
+
+        Raises
+        ------
+        SandboxError
+            If the sandbox fails twice on one request, or no longer runs its known-good snippet: then no result of
+            this call can be trusted to be the code's own.
+        """
+        if not self._threads:
+            raise SandboxError("the executor is not running", expected="`with Executor(...) as executor:`")
+        asked = list(requests)
+        done: queue.SimpleQueue[tuple[int, Result | BaseException]] = queue.SimpleQueue()
+        for index, request in enumerate(asked):
+            self._waiting.put(_Task(index, request, done))
+        results: list[Result | None] = [None] * len(asked)
+        try:
+            for finished in range(1, len(asked) + 1):
+                index, result = done.get()
+                if isinstance(result, BaseException):
+                    raise result
+                results[index] = result
+                if progress is not None:
+                    progress(finished, len(asked))
+        except BaseException:
+            self._drop_waiting()
+            raise
+        return [result for result in results if result is not None]
+
+    def _drop_waiting(self) -> None:
+        """Forget what no worker has begun."""
+        try:
+            while True:
+                self._waiting.get_nowait()
+        except queue.Empty:
+            pass
+
+
+class _Task:
+    """One request on its way through a worker."""
+
+    def __init__(
+        self, index: int, request: Request, done: "queue.SimpleQueue[tuple[int, Result | BaseException]]"
+    ) -> None:
+        self.index = index
+        self.request = request
+        self.done = done
+
+
+class _Worker:
+    """Runs requests one after the other in a thread of its own; owns one server per set of preloaded modules."""
+
+    def __init__(self, executor: Executor, number: int) -> None:
+        self.executor = executor
+        self.number = number
+        self.servers: dict[tuple[str, ...], Server] = {}
+        self.slots: dict[tuple[str, ...], Slot | None] = {}
+        self.since_check = 0
+
+    def work(self) -> None:
+        """Take tasks until told to stop."""
+        try:
+            while (task := self.executor._waiting.get()) is not None:
+                answer: Result | BaseException
+                try:
+                    answer = self._request(task.request)
+                except Exception as error:  # noqa: BLE001 - it is raised again in the caller's thread
+                    answer = error
+                task.done.put((task.index, answer))
+        finally:
+            for preload in list(self.servers):
+                self._end(preload)
+
+    def _request(self, request: Request) -> Result:
+        code = request.code_bytes
+        limits = request.limits or self.executor.limits
+        preload = self._preload(code)
+        records: list[Record] = []
+        for variable in request.variables:
+            record = self._repeated(code, variable, limits, preload)
+            records.append(record)
+            if record.stdout or record.payload.kind in ("timeout", "output_limit"):
+                break
+        return Result(tuple(records))
+
+    def _preload(self, code: bytes) -> tuple[str, ...]:
+        """Return the shortest prefix of the preloaded modules that serves the imports of this code."""
+        names = self.executor.settings.preload
+        if self.executor.settings.backend == "fresh" or not names:
+            return ()
+        wanted = imported(code)
+        needed = [position for position, name in enumerate(names, 1) if name in wanted]
+        return names[: max(needed, default=0)]
+
+    def _repeated(self, code: bytes, variable: str | None, limits: Limits, preload: tuple[str, ...]) -> Record:
+        """Run once, and for a sample of the snippets twice, to find those whose output varies."""
+        record = self._surely(code, variable, limits, preload)
+        digest = record.payload.code_sha256
+        if derive_seed("repeat-check", digest) >= self.executor.settings.repeat_check_fraction * 2**63:
+            return record
+        again = self._surely(code, variable, limits, preload)
+        differs = again.payload != record.payload
+        return Record(record.payload, msgspec.structs.replace(record.envelope, nondeterministic=differs))
+
+    def _surely(self, code: bytes, variable: str | None, limits: Limits, preload: tuple[str, ...]) -> Record:
+        """Run once; once more, alone, if the fault was ours."""
+        record = self._once(code, variable, limits, preload, 1)
+        for attempt in range(2, _TRIES + 1):
+            if record.payload.kind != "infra_error":
+                break
+            if self.executor._cancel.is_set():
+                raise SandboxError("the execution was cancelled")
+            with self.executor._alone:
+                record = self._once(code, variable, limits, preload, attempt)
+        if record.payload.kind == "infra_error":
+            raise SandboxError(
+                f"the sandbox failed {_TRIES} times on one snippet ({record.envelope.reason})",
+                row=record.payload.code_sha256,
+                remedy="run `assay sandbox probe`; on an overloaded machine use fewer workers",
+            )
+        return record
+
+    def _once(
+        self, code: bytes, variable: str | None, limits: Limits, preload: tuple[str, ...], attempt: int
+    ) -> Record:
+        executor = self.executor
+        facts = {
+            "code_sha256": code_digest(code),
+            "mode": "script" if variable is None else f"print-variable {variable}",
+            "limits": limits,
+            "runtime_id": executor.runtime_id,
+            "probe": executor.probe,
+            "backend": executor.settings.backend,
+            "worker": self.number,
+            "attempt": attempt,
+        }
+        try:
+            server = self._server(preload)
+            outcome = server.run(code, variable, limits, executor.settings.seed_unseeded, executor._cancel.is_set)
+        except ServerError as error:
+            self._end(preload)
+            return judge.lost(str(error), **facts)  # type: ignore[arg-type]
+        plan = server.plan
+        paths = {} if plan.backend == "namespaces" else {f"{plan.box}/python": world.PREFIX, plan.box: world.BOX}
+        return judge.record(outcome, paths=paths, **facts)  # type: ignore[arg-type]
+
+    def _server(self, preload: tuple[str, ...]) -> Server:
+        """Return a server that is young enough, and that has just proven itself where it is time for that."""
+        settings = self.executor.settings
+        found = self.servers.get(preload)
+        if found is not None and found.executions >= settings.recycle_after:
+            self._end(preload)
+            found = None
+        if found is None:
+            if preload not in self.slots:
+                self.slots[preload] = self.executor._mechanism.slot()
+            found = Server(self.executor._mechanism.plan(preload, self.slots[preload]))
+            self.servers[preload] = found
+            self.since_check = settings.check_every
+        self.since_check += 1
+        if self.since_check > settings.check_every:
+            self.since_check = 0
+            outcome = found.run(KNOWN_GOOD.encode(), None, Limits(), None, self.executor._cancel.is_set)
+            if outcome.stop == "cancelled":
+                raise SandboxError("the execution was cancelled")
+            if outcome.status != 0 or outcome.stdout != KNOWN_GOOD_OUTPUT:
+                raise SandboxError(
+                    f"a known-good snippet ended with status {outcome.status}: "
+                    f"{outcome.stderr.decode('utf-8', 'replace')[-300:]}",
+                    remedy="run `assay sandbox probe`",
+                )
+        return found
+
+    def _end(self, preload: tuple[str, ...]) -> None:
+        server = self.servers.pop(preload, None)
+        if server is not None:
+            server.close()
+        slot = self.slots.pop(preload, None)
+        if slot is not None:
+            slot.close()
+
+
+def imported(code: bytes) -> frozenset[str]:
+    """Return the top names that a program imports, from its text alone; nothing is executed.
+
+    Text that cannot be parsed imports nothing.
+    """
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
+    return frozenset(names)
+
+
+def run_all(codes: Sequence[str], settings: Executions | None = None) -> list[Result]:
+    """Run programs with default limits; a short cut for scripts."""
+    with Executor(settings, workers=min(len(codes), os.cpu_count() or 1) or 1) as executor:
+        return executor.execute([Request(code) for code in codes])

@@ -1,0 +1,219 @@
+"""How servers are started under each kind of confinement: the private root, or a confined folder on the host."""
+
+import contextlib
+import fcntl
+import os
+import pwd
+import shutil
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from assay.config.executions import Executions
+from assay.errors import SandboxError
+from assay.sandbox import seccomp, world
+from assay.sandbox.worker import INSIDE, Plan
+
+Backend = Literal["namespaces", "landlock", "plain"]
+_FIRST_ID = 60_500  # user ids from here on are tried for the snippets of root
+_SLOTS = 256
+
+
+def unused_id(slot: int) -> int:
+    """Return a user id that nobody has, one per slot.
+
+    Raises
+    ------
+    SandboxError
+        If none is mapped in this user namespace.
+    """
+    ranges = []
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/uid_map").read_text().splitlines():
+            first, _, length = (int(word) for word in line.split())
+            ranges.append(range(first, first + length))
+    found = 0
+    for candidate in range(_FIRST_ID, _FIRST_ID + 4 * _SLOTS):
+        if ranges and not any(candidate in known for known in ranges):
+            continue
+        try:
+            pwd.getpwuid(candidate)
+        except KeyError:
+            if found == slot:
+                return candidate
+            found += 1
+    raise SandboxError("no unused user id is left for the snippets", remedy="run as an ordinary user instead of root")
+
+
+class Slot:
+    """A folder on the host, constant per worker, for the snippets of one worker without a mount namespace."""
+
+    def __init__(self) -> None:
+        base = Path(tempfile.gettempdir(), f"assay-sandbox-{os.geteuid()}")
+        base.mkdir(mode=0o711, exist_ok=True)
+        found = base.lstat()
+        if found.st_uid != os.geteuid() or not stat.S_ISDIR(found.st_mode) or found.st_mode & 0o022:
+            raise SandboxError(f"{base} is not a folder of this user alone", file=base, remedy="remove it")
+        for number in range(_SLOTS):
+            lock = os.open(base / f"w{number}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(lock)
+                continue
+            self.number, self._lock, self.folder = number, lock, base / f"w{number}"
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder.mkdir(mode=0o711)
+            return
+        raise SandboxError(f"{_SLOTS} sandboxes of this user run already", file=base)
+
+    def close(self) -> None:
+        """Remove the folder and let go of it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._lock)
+
+
+def namespaces_plan(settings: Executions, preload: tuple[str, ...]) -> Plan:
+    """Plan a server in namespaces of its own."""
+    interpreter = world.find_interpreter(settings.interpreter)
+    programs = {
+        name: (INSIDE / file).read_text() for name, file in (("main.py", "server.py"), ("linux.py", "linux.py"))
+    }
+    root = os.geteuid() == 0
+    identity = unused_id(0) if root else os.geteuid()
+    return Plan(
+        backend="namespaces",
+        fresh=settings.backend == "fresh",
+        preload=preload,
+        python=f"{world.PREFIX}/bin/{Path(interpreter.executable).name}",
+        launcher_python=interpreter.executable,
+        program=world.SCRIPT,
+        box=world.BOX,
+        environment=world.ENVIRONMENT,
+        uid=identity,
+        gid=identity if root else os.getegid(),
+        inside_id=world.INSIDE_ID,
+        root=world.root_operations(interpreter, settings.distributions, programs),
+        filter=seccomp.snippet_filter() if seccomp.supported() else b"",
+    )
+
+
+def folder_plan(settings: Executions, preload: tuple[str, ...], slot: Slot, backend: Backend) -> Plan:
+    """Plan a server on the host's files, confined by Landlock and seccomp ("landlock") or hardly ("plain")."""
+    interpreter = world.find_interpreter(settings.interpreter)
+    python = slot.folder / "python"
+    readable = _farm(python, interpreter, settings.distributions)
+    confined = backend == "landlock"
+    root = os.geteuid() == 0
+    identity = unused_id(1 + slot.number) if root and confined else os.geteuid()
+    box = str(slot.folder)
+    environment = {
+        name: text.replace(world.PREFIX, str(python)).replace(world.BOX, box)
+        for name, text in world.ENVIRONMENT.items()
+    }
+    environment["TMPDIR"] = f"{box}/tmp"
+    return Plan(
+        backend=backend,
+        fresh=settings.backend == "fresh",
+        preload=preload,
+        python=str(python / "bin" / Path(interpreter.executable).name),
+        launcher_python=interpreter.executable,
+        program=str(INSIDE / "server.py"),
+        box=box,
+        environment=environment,
+        uid=identity,
+        gid=identity if root and confined else os.getegid(),
+        inside_id=world.INSIDE_ID,
+        readable=readable,
+        writable=["/dev/null", "/dev/zero", "/dev/full"] + _shared_memory(identity),
+        filter=seccomp.snippet_filter() if confined and seccomp.supported() else b"",
+        search=root and confined and not _open_to_all(interpreter, settings.distributions),
+    )
+
+
+def _farm(python: Path, interpreter: world.Interpreter, names: tuple[str, ...]) -> list[str]:
+    """Build a folder of links with the layout of an installed Python; return what must be readable for it."""
+    readable = [str(python), "/etc/ld.so.cache", "/dev/random", "/dev/urandom", "/proc"]
+    library = python / Path(interpreter.library).name
+    stdlib = library / Path(interpreter.stdlib).name
+    stdlib.mkdir(parents=True)
+    (python / "bin").mkdir()
+    executable = python / "bin" / Path(interpreter.executable).name
+    shutil.copy2(interpreter.executable, executable)
+    for alias in ("python", "python3"):
+        (python / "bin" / alias).symlink_to(executable.name)
+    with os.scandir(interpreter.library) as entries:
+        for entry in sorted(entries, key=lambda e: e.name):
+            if ".so" in entry.name and interpreter.library not in dict(world.system_folders()):
+                (library / entry.name).symlink_to(entry.path)
+                readable.append(os.path.realpath(entry.path))
+    with os.scandir(interpreter.stdlib) as entries:
+        for entry in sorted(entries, key=lambda e: e.name):
+            if entry.name not in ("site-packages", "dist-packages", "__pycache__"):
+                (stdlib / entry.name).symlink_to(entry.path)
+                readable.append(os.path.realpath(entry.path))
+    site = Path(interpreter.site_inside.replace(world.PREFIX, str(python)))
+    site.mkdir(parents=True, exist_ok=True)
+    for package in world.packages(names):
+        (site / package.name).symlink_to(package.source)
+        readable += _without(package.source, package.strays)
+    for path, link in world.system_folders():
+        if not link:
+            foreign = world.foreign_python(path) if path.endswith(("lib", "lib64")) else []
+            readable += _without(path, tuple(foreign))
+    return readable
+
+
+def _without(folder: str, excluded: tuple[str, ...]) -> list[str]:
+    """Return paths that together cover a folder except some paths in it; a rule can only allow whole subtrees."""
+    inside = tuple(path for path in excluded if path.startswith(f"{folder}/"))
+    if folder in excluded:
+        return []
+    if not inside or not os.path.isdir(folder):
+        return [folder]
+    covered: list[str] = []
+    for name in sorted(os.listdir(folder)):
+        covered += _without(f"{folder}/{name}", inside + tuple(p for p in excluded if p == f"{folder}/{name}"))
+    return covered
+
+
+def _shared_memory(identity: int) -> list[str]:
+    """Return /dev/shm, which semaphores need, but only while nothing of anybody's there could be opened."""
+    try:
+        with os.scandir("/dev/shm") as entries:  # noqa: S108 - the name is fixed in libc
+            for entry in entries:
+                found = entry.stat(follow_symlinks=False)
+                ours = found.st_uid == identity and not entry.name.startswith("sem.")
+                if ours or found.st_mode & 0o006:
+                    return []
+    except OSError:
+        return []
+    return ["/dev/shm"]  # noqa: S108
+
+
+def _open_to_all(interpreter: world.Interpreter, names: tuple[str, ...]) -> bool:
+    """Tell whether every user may search the folders of the interpreter and the packages."""
+    places = {interpreter.stdlib, *(os.path.dirname(package.source) for package in world.packages(names))}
+    for place in places:
+        for folder in (place, *(str(parent) for parent in Path(place).parents)):
+            if not os.stat(folder).st_mode & stat.S_IXOTH:
+                return False
+    return True
+
+
+def refuse_elsewhere() -> None:
+    """Stop with a sentence where there is no Linux.
+
+    Raises
+    ------
+    SandboxError
+        On any other system.
+    """
+    if sys.platform != "linux":
+        raise SandboxError(
+            f"model-written code cannot be confined on {sys.platform}",
+            expected="Linux 5.13 or newer",
+            remedy="run the stage executions on a Linux machine or in a Linux container; its artifacts serve everywhere",
+        )

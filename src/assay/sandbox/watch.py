@@ -1,0 +1,116 @@
+"""Looks at a running snippet from outside, through /proc: processor time, waiting time, memory, processes."""
+
+import os
+from dataclasses import dataclass, field
+
+_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def descendants(root: int) -> list[int]:
+    """Return the living descendants of a process, the process itself left out."""
+    found: list[int] = []
+    waiting = [root]
+    while waiting:
+        pid = waiting.pop()
+        try:
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                    waiting += (children := [int(child) for child in file.read().split()])
+                    found += children
+        except OSError:
+            continue  # gone meanwhile
+    return found
+
+
+def pidfd_process(descriptor: int) -> int:
+    """Return the process id that a pidfd stands for, -1 if it has gone."""
+    with open(f"/proc/self/fdinfo/{descriptor}") as file:
+        for line in file:
+            if line.startswith("Pid:"):
+                return int(line.split()[1])
+    return -1
+
+
+@dataclass
+class Tree:
+    """Running totals of one snippet's processes.
+
+    `root` is the process that watches the snippet from inside; what it has reaped counts as well. `base` is the
+    memory that every process shares with its server, bytes.
+    """
+
+    root: int
+    base: int
+    cpu_ns: int = 0
+    queue_ns: int = 0
+    peak_memory: int = 0
+    peak_processes: int = 0
+    exact: bool = True
+    _waits: dict[str, int] = field(default_factory=dict)
+    _own_start: int | None = None
+
+    def sample(self) -> int:
+        """Look once; return the memory of all processes together, in bytes."""
+        pids = descendants(self.root)
+        ticks = 0
+        resident = 0
+        longest = 0
+        for pid in pids:
+            try:
+                with open(f"/proc/{pid}/stat", "rb") as file:
+                    fields = file.read().rpartition(b")")[2].split()
+                with open(f"/proc/{pid}/statm", "rb") as file:
+                    memory = [int(word) for word in file.read().split()]
+            except OSError:
+                continue
+            ticks += sum(int(value) for value in fields[11:15])  # own and reaped children, user and system
+            resident += max((memory[1] - memory[2]) * _PAGE - self.base, 0)
+            longest = max(longest, self._waited(pid))
+        ticks += self._reaped()
+        self.cpu_ns = max(self.cpu_ns, ticks * _TICK_NS)
+        self.queue_ns += longest
+        self.peak_processes = max(self.peak_processes, len(pids))
+        self.peak_memory = max(self.peak_memory, resident)
+        return resident
+
+    def precise_memory(self) -> int:
+        """Return the memory of all processes with shared pages counted once; -1 where the kernel does not say."""
+        total = 0
+        for pid in descendants(self.root):
+            try:
+                with open(f"/proc/{pid}/smaps_rollup") as file:
+                    for line in file:
+                        if line.startswith("Pss_Anon:"):
+                            total += int(line.split()[1]) * 1024
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return -1
+        return total
+
+    def _waited(self, pid: int) -> int:
+        """Return the longest time since the last look that a thread waited for a processor, ns."""
+        longest = 0
+        try:
+            threads = os.listdir(f"/proc/{pid}/task")
+            for thread in threads:
+                with open(f"/proc/{pid}/task/{thread}/schedstat", "rb") as file:
+                    waited = int(file.read().split()[1])
+                longest = max(longest, waited - self._waits.get(thread, 0))
+                self._waits[thread] = waited
+        except FileNotFoundError:
+            if not os.path.exists("/proc/self/schedstat"):
+                self.exact = False
+        except (OSError, ValueError, IndexError):
+            pass
+        return longest
+
+    def _reaped(self) -> int:
+        """Return the processor time of what the watching process has reaped, in ticks."""
+        try:
+            with open(f"/proc/{self.root}/stat", "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()
+        except OSError:
+            return 0
+        return int(fields[13]) + int(fields[14])
