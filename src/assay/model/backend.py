@@ -50,8 +50,8 @@ class Backend(Protocol):
         """Return the prompts as this backend takes them, in order; see `Encoder.encode` for errors."""
         ...
 
-    def identity(self, store: RowStore) -> dict[str, Any]:
-        """Return the engine's identity, without starting it where it is known."""
+    def identity(self, store: RowStore, tasks: int) -> dict[str, Any]:
+        """Return the engine's identity; start it, for at most so many answers, only where that is not known."""
         ...
 
     def start(self, store: RowStore, tasks: int) -> dict[str, Any]:

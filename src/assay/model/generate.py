@@ -206,7 +206,7 @@ class ModelSession:
     def _deliver(self, asks: list[_Ask], decoding: Decoding) -> list[GenerationRow]:
         if not asks:
             return []
-        engine = self._backend.identity(self._store)
+        engine = self._backend.identity(self._store, len(asks))
         keys, found = self._look_up(asks, decoding, engine)
         missing = len({key for key in keys if key not in found})
         if missing:

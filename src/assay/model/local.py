@@ -1,6 +1,7 @@
 """Local models: the tokenizer in this process, engines here or in single-thread workers."""
 
 import os
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -17,12 +18,17 @@ from assay.model.cache import Cache
 from assay.model.engine import Completion, Decoding, Engine, Request
 from assay.model.identity import check_against_lock
 from assay.model.prompting import Encoder
+from assay.model.slots import Slot, free_memory
 from assay.model.store import Failure, RowStore
+from assay.model.worker import Load, batches, load_engine
+from assay.model.workers import Workers
 from assay.records.rows import PromptRow
 
-# Finished rows are handed on as soon as there are this many, or after this time.
-_BATCH_ROWS = 16
-_BATCH_S = 0.5
+# A second worker pays for its start with this many rows.
+_ROWS_PER_WORKER = 16
+_MOST_WORKERS = 8
+# Memory of a process besides its weights: libraries, keys and values, buffers.
+_OVERHEAD_BYTES = 1 << 30
 
 
 class LocalBackend:
@@ -44,6 +50,8 @@ class LocalBackend:
         self._cache = cache
         self._encoder: Encoder | None = None
         self._engine: Engine | None = None
+        self._workers: Workers | None = None
+        self._slot: Slot | None = None
         self._facts: dict[str, Any] = {}
 
     def prepare(
@@ -56,52 +64,85 @@ class LocalBackend:
         encoded = self._encoder.encode(prompts, decoding.max_new_tokens, chat, policy)
         return [Prepared(e.sha256, len(e.token_ids), e.truncated, token_ids=e.token_ids) for e in encoded]
 
-    def identity(self, store: RowStore) -> dict[str, Any]:
+    def identity(self, store: RowStore, tasks: int) -> dict[str, Any]:
         """Return the identity that this very setting had last time, or start the engine to learn it."""
-        known = None if self._engine is not None else store.note(self._note())
-        return self.start(store, 1) if known is None else msgspec.json.decode(known, type=dict[str, Any])
+        if self._running() is not None:
+            return self._running_identity()
+        known = store.note(self._note())
+        return self.start(store, tasks) if known is None else msgspec.json.decode(known, type=dict[str, Any])
 
     def start(self, store: RowStore, tasks: int) -> dict[str, Any]:
         """See `Backend.start`."""
-        if self._engine is None:
-            from assay.model.loading import load
-
+        if self._running() is None:
             folder = check_against_lock(self._entry, self._locked, self._cache)
+            one = sum(path.stat().st_size for path in folder.glob("*.safetensors")) + _OVERHEAD_BYTES
+            self._slot = self._slot or Slot.take(one, self._entry.name)
             started = time.monotonic()
+            count = self._worker_count(tasks, one)
             choice = self._entry.engine
-            sizes = {} if choice.batch_size is None else {_size_name(choice.kind): choice.batch_size}
-            loaded = load(folder, self._entry.dtype, self._entry.device, choice.kind, **sizes)
-            self._engine = loaded.engine
-            self._facts["load_s"] = round(time.monotonic() - started, 3)
-            if loaded.fallback is not None:
-                self._facts["fallback"] = loaded.fallback
-            store.set_note(self._note(), canonical_text(self._engine.identity))
-        return self._engine.identity
+            load = Load(str(folder), self._entry.dtype, self._entry.device, choice.kind, choice.batch_size)
+            if count == 1:
+                self._engine, fallback = load_engine(load)
+            else:
+                self._workers = Workers(load, count)
+                fallback = self._workers.fallback
+            self._facts |= {"load_s": round(time.monotonic() - started, 3), "workers": count}
+            if fallback is not None:
+                self._facts["fallback"] = fallback
+                print(f"{self._entry.name}: one row at a time: {fallback}", file=sys.stderr)  # noqa: T201
+            store.set_note(self._note(), canonical_text(self._running_identity()))
+        return self._running_identity()
 
     def run(self, tasks: Mapping[str, Task], decoding: Decoding) -> Iterator[dict[str, Answer | Failure]]:
         """See `Backend.run`."""
-        assert self._engine is not None
         requests = [
             Request(key, task.prepared.token_ids or [], decoding.max_new_tokens, task.seed)
             for key, task in tasks.items()
         ]
-        batch: dict[str, Answer | Failure] = {}
-        due = time.monotonic() + _BATCH_S
-        for completion in self._engine.generate(requests, decoding):
-            batch[completion.row_id] = outcome(completion)
-            if len(batch) >= _BATCH_ROWS or time.monotonic() >= due:
-                yield batch
-                batch, due = {}, time.monotonic() + _BATCH_S
-        if batch:
-            yield batch
+        if self._workers is not None:
+            made = self._workers.batches(requests, decoding)
+        else:
+            assert self._engine is not None
+            made = batches(self._engine, requests, decoding)
+        for batch in made:
+            yield {completion.row_id: outcome(completion) for completion in batch}
+        if self._workers is not None and self._workers.lost:
+            self._facts["workers_lost"] = self._workers.lost
 
     def facts(self) -> dict[str, Any]:
         """See `Backend.facts`."""
         return dict(self._facts)
 
     def close(self) -> None:
-        """Free the model's memory."""
+        """Free the model's memory, and the slot."""
         self._engine = None
+        if self._workers is not None:
+            self._workers.close()
+            self._workers = None
+        if self._slot is not None:
+            self._slot.release()
+            self._slot = None
+
+    def _running(self) -> Engine | Workers | None:
+        if self._workers is not None and not len(self._workers):
+            self._workers = None  # closed after an error
+        return self._engine or self._workers
+
+    def _running_identity(self) -> dict[str, Any]:
+        running = self._running()
+        assert running is not None
+        return running.identity
+
+    def _worker_count(self, tasks: int, bytes_each: int) -> int:
+        """Return the number of processes. Bytes of batch-invariant engines do not depend on it."""
+        if self._entry.engine.kind == "padded" or self._entry.device != "cpu":
+            return 1
+        if self._entry.workers is not None:
+            return min(self._entry.workers, tasks)
+        assert self._slot is not None
+        cores = len(os.sched_getaffinity(0)) // (self._slot.others + 1)
+        memory = free_memory() // bytes_each
+        return max(1, min(cores, memory, tasks // _ROWS_PER_WORKER, _MOST_WORKERS))
 
     def _note(self) -> str:
         # Everything that could give the engine another identity: settings, code, libraries, processor, switches.
@@ -116,10 +157,6 @@ def outcome(completion: Completion) -> Answer | Failure:
     if completion.finish_reason == "error":
         return Failure("no-number", completion.error or "the model gave no usable number")
     return Answer(completion.text, len(completion.token_ids), completion.finish_reason)
-
-
-def _size_name(kind: str) -> str:
-    return "batch_size" if kind == "padded" else "slots"
 
 
 def _code() -> str:
