@@ -1,5 +1,6 @@
 """A worker: one thread, one copy of a model, told what to do over a socket by the process that started it."""
 
+import json
 import os
 import sys
 import threading
@@ -12,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from assay.canonical import canonical_text
 from assay.errors import AssayError
 from assay.model.engine import Completion, Decoding, Engine, Request
 
@@ -91,7 +93,8 @@ def _serve(connection: Connection) -> None:
     load = decoder.decode(connection.recv_bytes())
     assert isinstance(load, Load)
     engine, fallback = load_engine(load)
-    _send(connection, Ready(engine.identity, fallback))
+    # By way of its JSON: torch's version is a text of a class of its own.
+    _send(connection, Ready(json.loads(canonical_text(engine.identity)), fallback))
     while True:
         work = decoder.decode(connection.recv_bytes())
         assert isinstance(work, Work)
