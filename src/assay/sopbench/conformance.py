@@ -18,6 +18,7 @@ import msgspec
 from assay.errors import DataError
 from assay.records.conformance import Case
 from assay.sopbench.catalogue import PROCEDURES
+from assay.sopbench.domains.dmv.functions import licence_number
 from assay.sopbench.executed import ExecutedTasks
 from assay.sopbench.judge import EXECUTED, FAILED, Judge, PreparedTask
 from assay.sopbench.literals import arguments_literal
@@ -268,5 +269,6 @@ def _take_licences(state: dict[str, Any], recorded: dict[str, Any] | None) -> No
     for name, account in (recorded or {}).get("accounts", {}).items():
         theirs = account.get("driver_license") if isinstance(account, dict) else None
         ours = state["accounts"].get(name, {}).get("driver_license") if theirs else None
-        if theirs and ours:
+        # Only a number drawn in this run is another process's; the others come with the task.
+        if theirs and ours and ours["dl_number"] == licence_number(name):
             ours["dl_number"] = theirs["dl_number"]

@@ -16,7 +16,7 @@ from assay.sopbench.expressions import decode, singles
 from assay.sopbench.graph import Graph, GraphBuilder, need_of
 from assay.sopbench.readings import CORRECTED, UPSTREAM, Reading
 from assay.sopbench.rows import CallRow, CardDialect, ContentDialect, Profile, Task, Verdict
-from assay.sopbench.system import Check, RuleTable, Session, Strict, compile_rule, default_table
+from assay.sopbench.system import Check, RuleTable, Strict, compile_rule, default_table
 from assay.sopbench.walk import Plan, Walk, plans_of
 
 EXECUTED, BASE_ONLY, FAILED = 0, 1, 2
@@ -73,7 +73,7 @@ class Judge:
         self.cards: CardDialect = cards
         self.reading: Reading = UPSTREAM if profile == "upstream" else CORRECTED
         system, rules = procedure.system, procedure.rules
-        self._defaults_table = default_table(rules, procedure.session, system)
+        self._defaults_table = default_table(rules, procedure.session, system, published=profile == "upstream")
         builder = GraphBuilder(rules, system.parameters)
         self._defaults = {name: Plan.of(builder.default(name)) for name in system.functions}
         implied = {name: rules.implied(name, system.functions) for name in system.functions}
@@ -111,8 +111,8 @@ class Judge:
     def open(self, prepared: PreparedTask) -> Strict:
         """Return a strict system on a fresh copy of the task's initial state."""
         system = self.procedure.open(msgspec.json.decode(prepared.state_bytes), self.cards)
-        session: Session = self.procedure.session(system, prepared.task.constraint_parameters)
-        return Strict(session, prepared.table, careful=self.reading.careful)
+        limits = prepared.task.constraint_parameters
+        return Strict(self.procedure.session(system, limits, careful=self.reading.careful), prepared.table)
 
     def judge(
         self,

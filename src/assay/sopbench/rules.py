@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.sopbench.expressions import Expression, Group, Single, inverse, joined, parse, renamed
+from assay.sopbench.pruning import pruned, pruned_as_published
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,12 @@ class Rules:
         """Insert the dependencies of every constraint and prune: the rule that is enforced."""
         return None if expression is None else pruned(self._inserted(expression, ()))
 
+    def published_default(self, function: str) -> Expression | None:
+        """Return the enforced default rule as the published code builds it: each table pruned, then both together."""
+        tables = [table for table in (self.required, self.customizable) if function in table]
+        both = joined("and", [pruned_as_published(self._inserted(table[function], ())) for table in tables])
+        return None if both is None else pruned_as_published(both)
+
     def _inserted(self, expression: Expression, above: tuple[str, ...]) -> Expression:
         if isinstance(expression, Group):
             return Group(expression.kind, tuple(self._inserted(child, above) for child in expression.children))
@@ -94,55 +101,3 @@ class Rules:
 
 def _through(bindings: tuple[tuple[str, str], ...], mapping: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple((parameter, mapping.get(variable, variable)) for parameter, variable in bindings)
-
-
-def pruned(expression: Expression) -> Expression:
-    """Remove what cannot change the outcome; truth value and raising behaviour stay for every assignment.
-
-    A check that is reached only after it was found true (false) in the same evaluation is known: in a conjunction a
-    known truth, in a disjunction a known falsehood is dropped. Duplicates, single-child groups and same-kind nesting
-    go with it. Nothing is moved, because a check that raises may only be reached where it was reached before.
-    """
-    result = _simplified(expression, frozenset())
-    # An expression that is decided by nothing at all (every member known) keeps its last member.
-    return expression if isinstance(result, bool) else result
-
-
-def _simplified(expression: Expression, known: frozenset[Single]) -> Expression | bool:
-    if isinstance(expression, Single):
-        if expression in known:
-            return True
-        return False if inverse(expression) in known else expression
-    conjunctive = expression.kind in ("and", "chain")
-    kept: list[Expression] = []
-    for child in expression.children:
-        simple = _simplified(child, known)
-        if isinstance(simple, bool):
-            if simple is conjunctive:
-                continue
-            if not kept:
-                return simple
-            # The group is decided here, but only after its earlier members were looked at.
-            kept.append(child)
-            break
-        if simple in kept:
-            continue
-        if isinstance(simple, Group) and simple.kind == expression.kind:
-            kept.extend(simple.children)
-        else:
-            kept.append(simple)
-        known |= _implied(simple, conjunctive)
-    if not kept:
-        return conjunctive
-    return kept[0] if len(kept) == 1 else Group(expression.kind, tuple(kept))
-
-
-def _implied(expression: Expression, outcome: bool) -> frozenset[Single]:
-    """Return checks (negated where false) that were certainly evaluated if the expression came out as `outcome`."""
-    if isinstance(expression, Single):
-        single = expression if outcome else inverse(expression)
-        return frozenset((single,)) if isinstance(single, Single) else frozenset()
-    if (expression.kind in ("and", "chain")) is not outcome:
-        # Which member decided is open; only with one member it would not be.
-        return frozenset()
-    return frozenset().union(*(_implied(child, outcome) for child in expression.children))

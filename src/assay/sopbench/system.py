@@ -59,6 +59,13 @@ class Session:
 
     Every public method of a subclass is a constraint, except that a method ``after_NAME`` changes the session when the
     strict system lets function NAME through.
+
+    Parameters
+    ----------
+    limits : dict
+        Thresholds by name.
+    careful : bool
+        Corrected behaviour: an admin password counts for the user who gave it, and until that user logs out.
     """
 
     explicit: ClassVar[frozenset[str]] = frozenset({"login_user", "logout_user", "authenticate_admin_password"})
@@ -76,10 +83,11 @@ class Session:
         }
         cls.constraints = {**cls.constraints, **public}
 
-    def __init__(self, system: System, limits: Mapping[str, Any]) -> None:
+    def __init__(self, system: System, limits: Mapping[str, Any], *, careful: bool = False) -> None:
         self.system = system
         self.state = system.state
         self.limits = limits
+        self.careful = careful
 
 
 def compile_rule(expression: Expression | None, session: type[Session], system: type[System]) -> Check | None:
@@ -135,10 +143,14 @@ def _compile_single(single: Single, session: type[Session], system: type[System]
 RuleTable = Mapping[str, Check | None]
 
 
-def default_table(rules: Rules, session: type[Session], system: type[System]) -> dict[str, Check | None]:
-    """Return the compiled default rule of every function of the domain."""
+def default_table(
+    rules: Rules, session: type[Session], system: type[System], *, published: bool = False
+) -> dict[str, Check | None]:
+    """Return the compiled default rule of every function of the domain, pruned soundly or as published."""
     return {
-        name: compile_rule(rules.expanded(rules.default(name)), session, system)
+        name: compile_rule(
+            rules.published_default(name) if published else rules.expanded(rules.default(name)), session, system
+        )
         for name in system.functions
         if not (session.lacks_helpers and name.startswith("internal_"))
     }
@@ -153,16 +165,17 @@ class Strict:
         Constraints over the base system, with nobody logged in.
     table : dict
         Function -> compiled rule, None where everything is permitted; a function without entry is refused.
-    careful : bool
-        Corrected behaviour: the session changes only when the function succeeds. Upstream changes it before the
-        credential is compared, so that a wrong password logs in.
+
+    Notes
+    -----
+    Upstream changes the session before the credential is compared, so that a wrong password logs in. A careful session
+    changes only when the function succeeds.
     """
 
-    def __init__(self, session: Session, table: RuleTable, *, careful: bool = False) -> None:
+    def __init__(self, session: Session, table: RuleTable) -> None:
         self.session = session
         self.system = session.system
         self.table = table
-        self.careful = careful
 
     def has(self, name: str) -> bool:
         """Return whether the function exists here."""
@@ -181,7 +194,7 @@ class Strict:
         after = getattr(session, f"after_{name}", None)
         if after is None:
             return self.system.call(name, arguments)
-        if not self.careful:
+        if not session.careful:
             after(**arguments)
             return self.system.call(name, arguments)
         result = self.system.call(name, arguments)

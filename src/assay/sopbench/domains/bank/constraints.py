@@ -12,28 +12,29 @@ class BankSession(Session):
 
     login_defaults: ClassVar[dict[str, Any]] = {"identification": None}
 
-    def __init__(self, system: System, limits: Mapping[str, Any]) -> None:
-        super().__init__(system, limits)
+    def __init__(self, system: System, limits: Mapping[str, Any], *, careful: bool = False) -> None:
+        super().__init__(system, limits, careful=careful)
         self._as_list = getattr(system, "cards", "list") == "list"
         self._accounts: dict[str, Any] = self.state["accounts"]
         self._user: str | None = None
-        self._admin = False
+        self._admin: str | None = None
 
     def after_login_user(self, username: str, identification: Any) -> None:
         self._user = username
 
     def after_logout_user(self, username: str) -> None:
         self._user = None
-        self._admin = False
+        self._admin = None
 
     def after_authenticate_admin_password(self, username: str, admin_password: str) -> None:
-        self._admin = True
+        self._admin = username
 
     def logged_in_user(self, username: str) -> bool:
         return self._user == username
 
     def authenticated_admin_password(self, username: str) -> bool:
-        return self._admin
+        # As published, the password of any account opens all of them.
+        return self._admin == username if self.careful else self._admin is not None
 
     def sufficient_account_balance(self, username: str, amount: float) -> bool:
         return bool(self._accounts[username]["balance"] >= amount)
