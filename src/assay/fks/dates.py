@@ -20,6 +20,7 @@ from assay.fks.wordlists import (
 Granularity = Literal["year", "month", "day"]
 
 _YEAR = re.compile(r"[12]\d{3}\Z", re.ASCII)
+_TWO_DIGITS = re.compile(r"\d{1,2}\Z", re.ASCII)
 _DECADE = re.compile(r"([12]\d)?(\d)0(?:s|er|ern|ers)\Z", re.ASCII)
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|o)?\Z", re.ASCII)
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|e|eme|er)?\Z", re.ASCII)
@@ -65,7 +66,7 @@ def read_dates(text: Text) -> list[Found]:
 
 def _read_at(text: Text, place: int) -> Found | None:
     token = text.tokens[place]
-    if token[0].isdigit() and token[0] not in _CHINESE_DIGITS:
+    if token[0] in "0123456789":
         return (
             _day_first(text, place)
             or _century(text, place)
@@ -90,6 +91,11 @@ def _skip(text: Text, place: int, fillers: frozenset[str]) -> int:
 
 def _token(text: Text, place: int) -> str:
     return text.tokens[place] if 0 <= place < len(text.tokens) else ""
+
+
+def _small(token: str, most: int) -> int:
+    """Return a number of one or two Arabic digits in 1..most, else 0."""
+    return int(token) if _TWO_DIGITS.match(token) and 1 <= int(token) <= most else 0
 
 
 def _year_at(text: Text, place: int) -> int:
@@ -133,20 +139,22 @@ def _month_first(text: Text, place: int) -> Found | None:
 
 
 def _numeric(text: Text, place: int) -> Found | None:
-    """1969-07-20, 1969/7/20, 20/07/1969, 20.7.1969; day and month of the latter in either order."""
+    """7/1969, 1969-07-20, 1969/7/20, 20/07/1969, 20.7.1969; day and month of the last two in either order."""
     first, second, third = (_token(text, place + n) for n in range(3))
-    if not (second.isdigit() and third.isdigit() and len(second) <= 2):
+    marks = [gap.strip() for gap in text.gaps[place + 1 : place + 3]]
+    if marks[0] not in ("-", "/", "."):
         return None
-    marks = [text.gaps[place + 1].strip(), text.gaps[place + 2].strip()]
-    if marks[0] != marks[1] or marks[0] not in ("-", "/", "."):
+    if (month := _small(first, 12)) and (year := _year_at(text, place + 1)):
+        return _dated(place, place + 2, year, (month, 0))
+    if len(set(marks)) > 1:
         return None
-    if _YEAR.match(first) and len(third) <= 2:
-        year, pairs = int(first), [(int(second), int(third))]
-    elif _YEAR.match(third) and len(first) <= 2:
-        year, pairs = int(third), [(int(second), int(first)), (int(first), int(second))]
+    if year := _year_at(text, place):
+        pairs = [(_small(second, 12), _small(third, 31))]
+    elif year := _year_at(text, place + 2):
+        pairs = [(_small(second, 12), _small(first, 31)), (_small(first, 12), _small(second, 31))]
     else:
         return None
-    readings = tuple(dict.fromkeys((month, day) for month, day in pairs if 1 <= month <= 12 and 1 <= day <= 31))
+    readings = tuple(dict.fromkeys((month, day) for month, day in pairs if month and day))
     return Found(place, place + 3, year, year, readings) if readings else None
 
 
@@ -180,8 +188,8 @@ def _from_year(text: Text, place: int) -> Found | None:
     after = _token(text, place + 1)
     if after == "年":
         return _chinese_rest(text, place, place + 2, year)
-    if text.gaps[place + 1] == "-" and len(after) == 2 and after.isdigit() and 1 <= int(after) <= 12:
-        return _dated(place, place + 2, year, (int(after), 0))
+    if text.gaps[place + 1] == "-" and len(after) == 2 and (month := _small(after, 12)):
+        return _dated(place, place + 2, year, (month, 0))
     return _dated(place, place + 1, year)
 
 
@@ -214,7 +222,7 @@ def _chinese_rest(text: Text, start: int, place: int, year: int) -> Found:
 def _chinese_number(text: Text, place: int) -> tuple[int, int]:
     """Return a number below 100 in Arabic or Chinese digits, and where it ends; 0 if there is none."""
     token = _token(text, place)
-    if len(token) <= 2 and token.isascii() and token.isdigit():
+    if _TWO_DIGITS.match(token):
         return int(token), place + 1
     tens, ones = 0, _CHINESE_DIGITS.get(token, 0)
     if ones:

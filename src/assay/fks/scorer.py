@@ -147,10 +147,11 @@ def echo_rule(text: Text, question: Question) -> str:
     asked = question.asked
     if size > len(asked.tokens):
         return ""
-    piece = f" {' '.join(text.tokens)} "
+    # The end of the tokens allowed may cut the last word of an echo, so any beginning of that word will do.
+    piece = f" {' '.join(text.tokens)}"
     if size >= 4 and 2 * size >= len(asked.tokens) and piece in asked.token_text:
         return "echo"
-    return "echo_of_the_end" if asked.token_text.endswith(piece) else ""
+    return "echo_of_the_end" if asked.token_text.endswith(piece + " ") else ""
 
 
 def _is_reworded(text: Text, question: Question) -> bool:

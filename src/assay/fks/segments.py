@@ -31,31 +31,44 @@ class Answer:
 _MARKUP = r"[\s*_#>\"'`]*"
 _COLON = r"[ \t\xa0\u202f]*[:：]"
 # Cue words need a colon (or a full-width one); sentence cues a colon or the end of the line.
+_LEAD_IN = r"(?:(?:sure|certainly|of\ course|okay|ok|yes)\s*[,.!:]?\ )?"
 _CUES = re.compile(
     rf"""{_MARKUP}(?:
         (?: (?:the\ )?(?:(?:final|correct|right|short)\ )?answer | r[ée]ponse | respuesta | antwort | ответ | 答案 | 答
         ) {_MARKUP} (?: {_COLON} | $ )
       | a {_COLON}
-      | (?: (?:the\ )?(?:(?:final|correct|right|short)\ )?answer (?:\ to\ (?:this|the|that|your)\ question)? \ is
+      | (?: {_LEAD_IN} (?:the|my|your)?\ ?(?:(?:final|correct|right|short)\ )?answer
+            (?:\ (?:to|for)\ (?:this|the|that|your)\ (?:question|query))? \ is
+          | {_LEAD_IN} here(?:\ is|['’]s) \ (?:the|your|my|an|a)
+            \ (?:(?:final|correct|short|json)\ )?(?:answer|response|json(?:\ object)?)
+            (?:\ (?:for|to)\ (?:you|(?:this|the|that|your)\ (?:question|query)))? \.?
           | la\ (?:bonne\ )?r[ée]ponse (?:\ à\ (?:cette|la)\ question)? \ est
+          | voici\ (?:la|votre|ma)\ r[ée]ponse
           | la\ respuesta (?:\ correcta)? (?:\ a\ (?:esta|la)\ pregunta)? \ es
+          | aqu[íi]\ (?:est[áa]|tienes)\ (?:la|tu)\ respuesta
           | die\ (?:richtige\ )?antwort (?:\ auf\ (?:diese|die)\ frage)? \ (?:ist|lautet)
+          | hier\ ist\ (?:die|deine|ihre|meine)\ antwort
           | (?:правильный\ )?ответ (?:\ на\ (?:этот\ )?вопрос)?
-          | (?:正确)?答案[是为]
+          | вот\ (?:ваш\ )?ответ
+          | (?:正确)?答案[是为] | 以下是答案
         ) {_MARKUP} (?: {_COLON} | $ )
       | (?: [-*+–—>] \s+ | [•‣▪◦·●] \s* )
     ) [\s*_#>]*""",
     re.IGNORECASE | re.VERBOSE,
 )
 _CUE_STARTS = frozenset("aAtTfFcCrRsSlLdDоОпПОответ答正-*+–—>•‣▪◦·●_#\"'`")
+# In capitals only: "the answer to the question: ..." invents nothing.
 _NEXT_QUESTION = re.compile(
-    rf"(?<![^\W_])(?:(?i:question|context|pregunta|frage|вопрос|contexte|contexto|kontext|контекст)|问题|Q){_COLON}"
+    r"(?:(?<![^\W_])(?:Question|QUESTION|Q|Context|CONTEXT|Contexte|Contexto|Kontext|Контекст|Pregunta|PREGUNTA|Frage|FRAGE|"
+    rf"Вопрос|ВОПРОС)|问题){_COLON}"
 )
 _END_MARKERS = re.compile(
     r"<\|(?:end[\w-]*|im_end|eot_id|eom_id|eos|user|system|assistant)\|>|</s>|<(?:eos|end_of_turn|pad|unk)>|\[/?INST\]"
 )
 _START_MARKERS = re.compile(r"\s*(?:<(?:s|bos|pad)>|<\|(?:begin_of_text|startoftext|im_start)\|>)")
 _FENCE = re.compile(r"```(?:[\w+-]*[ \t]*\r?\n|json\s*(?=[{\[]))?", re.IGNORECASE)
+
+_FENCE_LINE = re.compile(r"^```(?:[\w+-]*$)?")
 
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 _STRING = r"""(?:[^"\\]|\\.)*"""
@@ -99,13 +112,12 @@ def _read_line(text: str, is_prompt_line: Callable[[str], bool]) -> Answer:
     for line, rest in _lines(text):
         line = line[:LONGEST_SEGMENT].strip()
         if line[:1] in _CUE_STARTS:
-            stripped = _without_cues(line)
-            if stripped is not line:
-                line = stripped
-                if line[:1] in ("{", "[") or line.startswith("```"):
-                    answer, _ = _read_json((line + rest())[:_LONGEST_JSON])
-                    if answer is not None:
-                        return answer
+            line = _without_cues(line)
+        if line[:1] in ("{", "[") or line.startswith("```"):
+            answer, _ = _read_json((line + rest())[:_LONGEST_JSON])
+            if answer is not None:
+                return answer
+            line = _FENCE_LINE.sub("", line)
         if not line:
             continue
         if (":" in line or "：" in line) and (match := _NEXT_QUESTION.search(line)):

@@ -101,7 +101,7 @@ MONTHS = {
 }
 DATE_FILLERS = _words("of the de du del d")
 YEAR_FILLERS = DATE_FILLERS | _words(
-    "year annee l ano el la dem das jahr den jahre dem года год году г in en im les los"
+    "year annee l an ano el la dem das jahr den jahre dem года год году г in en im les los"
 )
 DECADE_NOUNS = _words("annees anos decada decade decennie jahrzehnt десятилетие десятилетии")
 CENTURY_NOUNS = _words("century siecle jahrhundert jahrhunderts век века веке")
@@ -111,7 +111,8 @@ CHINESE_BEFORE_AFTER = ("之前", "以前", "之后", "以后", "前", "后")
 
 # Patterns over normalised text. A refusal must contain one of the triggers: most texts need no further look.
 REFUSAL_TRIGGERS = _words(
-    "know known sure unsure idea clue unknown answer answered determine determined information ai n none null nothing"
+    "know known sure certain unsure idea clue unknown answer answered determine"
+    " determined information ai n none null nothing"
     " sais sait connais aucune inconnu inconnue pas ignore repondre"
     " se idea desconozco desconocido desconocida seguro segura informacion responder contestar"
     " weiss ahnung unbekannt sicher bekannt information informationen beantworten"
