@@ -77,10 +77,13 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 def measured(number: Number) -> Measured:
     """Return a number as it stands in the document."""
     return Measured(
-        value=tidy(number.value),
+        value=tidy(number.value, number.digits),
         n=number.n,
         n_failed=number.n_failed,
-        ci={unit: (tidy(interval.low), tidy(interval.high)) for unit, interval in number.intervals.items()},
+        ci={
+            unit: (tidy(interval.low, number.digits), tidy(interval.high, number.digits))
+            for unit, interval in number.intervals.items()
+        },
     )
 
 

@@ -1,6 +1,7 @@
 """The metrics job of FKS: from scored, clustered answers (and hidden states, where given) to numbers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -11,7 +12,12 @@ from assay.fks.answers import Answers, FactInfo, join_clusters, main_answers
 from assay.fks.behaviour import BEHAVIOURS, behaviour_classes
 from assay.fks.external import Stability, stability
 from assay.fks.external_summary import baseline_numbers, breakdown_numbers, selection_numbers
-from assay.fks.metric_document import SCHEMA, Document, Line, grouped, measured, named
+from assay.fks.internal_files import fact_values, layer_rows, pair_rows
+from assay.fks.internal_rows import StateQuery
+from assay.fks.internal_run import run_internal
+from assay.fks.internal_summary import WindowResult, fact_selections, internal_numbers, joint_numbers, window_results
+from assay.fks.lens_file import LENS, read_lens
+from assay.fks.metric_document import SCHEMA, Document, Line, Measured, grouped, measured, named
 from assay.fks.metric_selection import Selection, select
 from assay.fks.metric_settings import MetricSettings
 from assay.fks.rows import LABELS, ClusterRow, FactRow, QueryRow, ScoredRow
@@ -60,11 +66,15 @@ def compute(config: dict[str, Any], inputs: Inputs) -> Outputs:
 
     tables = {anchor: stability(answers, families) for anchor, families in settings.anchor_variants}
     side = list(side_numbers(side_rows(scored, queries), settings.bootstrap))
+    chosen = list(selections(answers, tables, settings))
+    inside = measure_states(inputs, queries.values(), answers, chosen, settings)
     lines, numbers = [], list(side)
-    for chosen in selections(answers, tables, settings):
-        line, made = external_line(answers, chosen, settings, gold)
+    for selection in chosen:
+        line, made = external_line(answers, selection, settings, gold)
+        mine = [window for window in inside.windows if window.chosen is selection]
+        line, more = internal_line(answers, line, mine, settings)
         lines.append(line)
-        numbers += made
+        numbers += made + more
     document = Document(
         schema=SCHEMA,
         dataset=settings.dataset,
@@ -78,14 +88,82 @@ def compute(config: dict[str, Any], inputs: Inputs) -> Outputs:
         config=msgspec.to_builtins(settings),
         rows=count_rows(scored),
         lines=tuple(lines),
-        side=named(side, ("assisted",)) if side else {},
-        states={},
+        side=named(side, ("assisted",)),
+        states=inside.report,
     )
-    return {
+    outputs: dict[str, Iterable[object] | bytes] = {
         "metrics.jsonl": list(metric_rows(numbers, settings)),
-        "per_fact.jsonl": list(per_fact_rows(answers, tables, settings)),
+        "per_fact.jsonl": list(per_fact_rows(answers, tables, inside.windows, settings)),
         "metrics.json": msgspec.json.format(canonical_bytes(msgspec.to_builtins(document)), indent=2) + b"\n",
     }
+    if inside.windows:
+        outputs["internal_layers.jsonl"] = list(layer_rows(inside.windows, inside.layers))
+        outputs["internal_pairs.jsonl"] = list(pair_rows(inside.windows, settings.main_families, inside.layers))
+    return outputs
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What the hidden states gave; empty where the job has none."""
+
+    windows: tuple[WindowResult, ...] = ()
+    layers: tuple[int, ...] = ()
+    report: dict[str, object] = field(default_factory=dict)
+
+
+def measure_states(
+    inputs: Inputs,
+    queries: Iterable[QueryRow],
+    answers: Answers,
+    chosen: Sequence[Selection],
+    settings: MetricSettings,
+) -> Inside:
+    """Return the internal metrics of every selection, if the job has hidden states."""
+    if not inputs.all("hidden"):
+        return Inside()
+    hidden = inputs.one("hidden")
+    lens = read_lens(inputs.one("lens").path(LENS)) if inputs.all("lens") else None
+    rows = [
+        StateQuery(query.query_id, query.fact_id, query.relation, query.condition_family)
+        for query in queries
+        if query.use_for_main_forward
+    ]
+    run = run_internal(
+        hidden.folder,
+        rows,
+        settings.main_families,
+        [fact.fact_id for fact in answers.facts],
+        fact_selections(chosen, settings.main_families, len(answers.facts)),
+        settings.internal,
+        lens,
+    )
+    prompts = None if lens is None else int(lens.header["n_prompts"])
+    report: dict[str, object] = {
+        "rows": run.report.n_rows,
+        "excluded": {"nonfinite_state": run.report.n_nonfinite},
+        "zero_vectors": run.report.n_zero,
+        "outside_main_families": run.report.n_outside,
+        "layers": list(run.report.layers),
+        "header": run.report.header,
+        "lens": None if lens is None else lens.header,
+    }
+    return Inside(tuple(window_results(run, chosen, prompts)), run.report.layers, report)
+
+
+def internal_line(
+    answers: Answers, line: Line, windows: Sequence[WindowResult], settings: MetricSettings
+) -> tuple[Line, list[Number]]:
+    """Return the line with the internal and joint numbers of every transport, and those numbers as a list."""
+    internal: dict[str, dict[str, Measured]] = {}
+    joint: dict[str, dict[str, Measured]] = {}
+    numbers: list[Number] = []
+    for window in windows:
+        drop = window.setting.keys()
+        inner = list(internal_numbers(answers, window, settings))
+        both = list(joint_numbers(answers, window, settings))
+        internal[window.transport], joint[window.transport] = named(inner, drop), named(both, drop)
+        numbers += inner + both
+    return msgspec.structs.replace(line, internal=internal, joint=joint), numbers
 
 
 def read_queries(artifact: Input) -> tuple[dict[str, FactRow], dict[str, QueryRow]]:
@@ -191,9 +269,12 @@ def _whole(number: Number) -> bool:
 
 
 def per_fact_rows(
-    answers: Answers, tables: Mapping[bool, Stability], settings: MetricSettings
+    answers: Answers, tables: Mapping[bool, Stability], windows: Sequence[WindowResult], settings: MetricSettings
 ) -> Iterator[dict[str, object]]:
-    """Yield one row per fact with every per-fact value, with and without the anchor."""
+    """Yield one row per fact with every per-fact value, with and without the anchor.
+
+    Internal values are those of the selection of all facts with all the families that they have.
+    """
     rows: list[dict[str, object]] = [
         {
             "fact_id": fact.fact_id,
@@ -203,6 +284,10 @@ def per_fact_rows(
         }
         for fact in answers.facts
     ]
+    inner: dict[bool, dict[str, dict[str, dict[str, object]]]] = {anchor: {} for anchor in tables}
+    for window in windows:
+        if (window.chosen.coverage, window.chosen.subset) == (settings.coverage_modes[0], settings.subsets[0]):
+            inner[window.chosen.anchor][window.transport] = fact_values(answers, window, settings)
     for anchor, table in tables.items():
         classes = {tau: behaviour_classes(answers, table, tau) for tau in settings.taus}
         complete = table.complete
@@ -227,6 +312,11 @@ def per_fact_rows(
                     label: tidy(value) for label, value in zip(LABELS, table.label_share[row], strict=True) if value
                 },
                 "n_failed": int(table.n_failed[row]),
+                "internal": {
+                    transport: values[answers.facts[fact].fact_id]
+                    for transport, values in inner[anchor].items()
+                    if answers.facts[fact].fact_id in values
+                },
             }
     yield from rows
 

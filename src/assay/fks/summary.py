@@ -14,6 +14,8 @@ from assay.stats.bootstrap import Interval, group_sums, ratio_intervals, resampl
 Array = NDArray[np.float64]
 NONE = Interval(None, None, 0)
 DIGITS = 12
+STATE_DIGITS = 9
+"""Numbers from states, which are stored with 8 or 24 bits of precision; what lies beyond is the processor's."""
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,17 @@ class Number:
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     baseline: str = ""
     unit: str = "fraction"
+    digits: int = DIGITS
 
 
-def tidy(value: float | None) -> float | None:
-    """Return a number as it is written: 12 significant digits, no negative zero, None for NaN.
+def tidy(value: float | None, digits: int = DIGITS) -> float | None:
+    """Return a number as it is written: to significant digits, no negative zero, None for NaN.
 
     The last bits of logarithms and of long sums differ between processors; what is written must not.
     """
     if value is None or np.isnan(value):
         return None
-    return float(f"{value:.{DIGITS}g}") + 0.0
+    return float(f"{value:.{digits}g}") + 0.0
 
 
 @functools.lru_cache(maxsize=4)
@@ -115,9 +118,9 @@ def metric_rows(numbers: Sequence[Number], settings: MetricSettings) -> Iterator
                 setting=setting_text(**{key: _plain(value) for key, value in extra.items()}),
                 metric=number.metric,
                 baseline=number.baseline,
-                value=tidy(number.value),
-                ci_low=tidy(interval.low),
-                ci_high=tidy(interval.high),
+                value=tidy(number.value, number.digits),
+                ci_low=tidy(interval.low, number.digits),
+                ci_high=tidy(interval.high, number.digits),
                 unit=number.unit,
                 n=number.n,
                 n_failed=number.n_failed,

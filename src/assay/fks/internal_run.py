@@ -1,0 +1,134 @@
+"""Run the internal metrics over the layers of a hidden-state artifact."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.errors import DataError
+from assay.fks.internal import FactSelection, LayerResult, layer_moments, measure_layer
+from assay.fks.internal_rows import RowOrder, StateQuery
+from assay.fks.lens_file import Lens, check_fits
+from assay.fks.metric_settings import InternalSettings, Transport
+from assay.fks.states import States, open_states, scan
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StateReport:
+    """What was found in the states.
+
+    Attributes
+    ----------
+    n_rows : int
+        Main-forward rows that were looked for, all found.
+    n_nonfinite : int
+        Rows left out because a layer holds NaN or an infinity.
+    n_zero : int
+        Rows kept with a zero vector in some layer; its cosine with everything is 0.
+    n_outside : int
+        Rows of families outside the main ones: part of the covariance only.
+    """
+
+    n_rows: int
+    n_nonfinite: int
+    n_zero: int
+    n_outside: int
+    layers: tuple[int, ...]
+    header: dict[str, object]
+
+
+@dataclass(frozen=True)
+class InternalRun:
+    """Results by transport, then layer, then selection (as given)."""
+
+    report: StateReport
+    families: tuple[str, ...]
+    results: dict[Transport, list[list[LayerResult]]] = field(default_factory=dict)
+
+
+def run_internal(
+    folder: Path,
+    queries: Iterable[StateQuery],
+    families: Sequence[str],
+    facts: Sequence[str],
+    selections: Sequence[FactSelection],
+    settings: InternalSettings,
+    lens: Lens | None = None,
+) -> InternalRun:
+    """Measure every layer of a folder of states, raw and, if asked for, transported.
+
+    Parameters
+    ----------
+    folder : Path
+        A hidden-state artifact.
+    queries : iterable of StateQuery
+        The main-forward rows.
+    families, facts : sequence of str
+        All families of the selections, and all facts in the order of results.
+    lens : Lens, optional
+        Required by the transport `jlens`.
+
+    Raises
+    ------
+    DataError
+        If states are missing or from different models, and if the lens is missing or does not fit.
+    """
+    order = RowOrder.of(queries, families, facts)
+    states = open_states(folder, [query.query_id for query in order.queries])
+    if "jlens" in settings.transports:
+        if lens is None:
+            raise DataError(
+                "the transport jlens needs a lens", key="internal.transports", remedy="give a lens artifact"
+            )
+        check_fits(lens, states.layers, states.width, states.header.get("top_state"), folder)
+    finite, zero = scan(states)
+    n_all, n_outside = len(order.queries), len(order.queries) - order.n_measured
+    if not finite.all():
+        order, states = order.only(finite), states.only(finite)
+    report = StateReport(
+        n_rows=n_all,
+        n_nonfinite=int((~finite).sum()),
+        n_zero=int((zero & finite).sum()),
+        n_outside=n_outside,
+        layers=states.layers,
+        header=states.header,
+    )
+    run = InternalRun(report, tuple(families), {transport: [] for transport in settings.transports})
+    if not len(states):
+        raise DataError("no row has finite states", file=folder, remedy="extract the states in bfloat16 or float32")
+    for place, layer in enumerate(states.layers):
+        take = _layer_reader(states, place, settings.memory_mib)
+        moments = layer_moments(take, len(states)) if len(settings.transports) > 1 else None
+        for transport in settings.transports:
+            jacobian = lens.of(layer) if transport == "jlens" and lens is not None else None
+            if jacobian is not None and np.array_equal(jacobian, np.eye(len(jacobian))):
+                jacobian = None  # the last layer's Jacobian is the identity by definition
+            results = measure_layer(take, order, states.width, selections, settings, jacobian, moments)
+            run.results[transport].append(results)
+    return run
+
+
+class _Layer:
+    """The rows of one layer: from memory where they fit as float32, else from the map each time."""
+
+    def __init__(self, states: States, place: int, memory_mib: int) -> None:
+        self.states, self.place = states, place
+        self.rows: NDArray[np.float32] | None = None
+        if states.shards[0].dtype != "F64" and len(states) * states.width * 4 <= memory_mib << 20:
+            self.rows = np.empty((len(states), states.width), dtype=np.float32)
+            for start in range(0, len(states), 1024):
+                stop = min(start + 1024, len(states))
+                self.rows[start:stop] = states.take(start, stop, place)
+
+    def __call__(self, start: int, stop: int) -> Array:
+        if self.rows is None:
+            return self.states.take(start, stop, self.place)
+        return self.rows[start:stop].astype(np.float64)
+
+
+def _layer_reader(states: States, place: int, memory_mib: int) -> _Layer:
+    return _Layer(states, place, memory_mib)

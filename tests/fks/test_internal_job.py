@@ -1,0 +1,214 @@
+"""The metrics job with hidden states: what is written, and that exclusions are counted."""
+
+import json
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+
+from assay.fks.lens_file import Lens
+from assay.fks.metrics import compute
+from assay.fks.rows import ClusterRow, Entity, FactRow, QueryRow, Relation, ScoredRow
+from assay.records.jsonl import read_rows, write_rows
+from assay.records.rows import MetricRow
+from assay.records.step import Input, Inputs
+
+FAMILIES = {"anchor": 1, "paraphrase": 2, "format": 2, "context": 1, "multilingual": 2}
+WIDTH, LAYERS = 6, (2, 3)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """24 facts in three relations; facts whose states scatter more also answer less stably."""
+    rng = np.random.default_rng(1)
+    facts, queries, scored, clusters, states = [], [], [], [], []
+    for number in range(24):
+        fact_id, relation, copy = f"f{number:03d}", f"r{number % 3}", number % 4 == 0
+        noise = 0.05 + 0.1 * number
+        centre = rng.normal(size=(len(LAYERS), WIDTH))
+        facts.append(
+            FactRow(
+                fact_id=fact_id,
+                subject=Entity(canonical="s"),
+                object=Entity(canonical=f"o{number % 5}"),
+                relation=Relation(relation_id=relation),
+                qualification_question="?",
+                answer_type="entity",
+                answer_granularity="exact",
+                answer_in_subject_surface=copy,
+                spec_6_2_flag=False,
+            )
+        )
+        for family, n in FAMILIES.items():
+            for k in range(n):
+                common = {
+                    "query_id": f"{fact_id}-{family}-{k}",
+                    "fact_id": fact_id,
+                    "relation": relation,
+                    "condition_family": family,
+                    "variant_id": "v",
+                    "language": "en",
+                    "is_assisted": False,
+                    "is_well_posed": True,
+                    "use_for_main_forward": True,
+                    "use_for_reverse_analysis": False,
+                    "use_for_recognition_analysis": False,
+                    "answer_in_subject_surface": copy,
+                }
+                wrong = rng.random() < noise / 3
+                label = "incorrect" if wrong else "correct"
+                queries.append(QueryRow(query="?", target_slot="object", gold_canonical="o", **common))
+                row_id = f"row{len(scored):04d}"
+                scored.append(
+                    ScoredRow(
+                        row_id=row_id,
+                        sample_index=0,
+                        spec_6_2_flag=False,
+                        text="",
+                        finish_reason="eos",
+                        truncated=False,
+                        error=None,
+                        label=label,
+                        segment="",
+                        matched_surface="",
+                        rule_id="r",
+                        scorer_version="s1",
+                        **common,
+                    )
+                )
+                cluster = f"ans:{rng.integers(3)}" if wrong else "gold"
+                clusters.append(
+                    ClusterRow(
+                        row_id=row_id,
+                        query_id=common["query_id"],
+                        fact_id=fact_id,
+                        label=label,
+                        cluster=cluster,
+                        clusterer_version="c1",
+                    )
+                )
+                states.append(centre + noise * rng.normal(size=centre.shape))
+    write_rows(tmp_path / "facts.jsonl", facts)
+    write_rows(tmp_path / "queries.jsonl", queries)
+    write_rows(tmp_path / "labels.jsonl", scored)
+    write_rows(tmp_path / "clusters.jsonl", clusters)
+    states[3][1, 2] = np.nan
+    header = {"schema": "hidden-1", "layers": list(LAYERS), "top_state": "block_output", "model_id": "m"}
+    (tmp_path / "hidden-00000.safetensors").write_bytes(
+        save({"h": np.stack(states).astype(np.float32)}, {"fks": json.dumps(header)})
+    )
+    rows = [{"query_id": q.query_id, "shard": "hidden-00000.safetensors", "row": k} for k, q in enumerate(queries)]
+    write_rows(tmp_path / "index.jsonl", rows)
+    jacobians = np.stack([np.random.default_rng(2).normal(size=(WIDTH, WIDTH)), np.eye(WIDTH)]).astype(np.float32)
+    lens = Lens({"layers": list(LAYERS), "n_prompts": 7}, jacobians)
+    (tmp_path / "lens.safetensors").write_bytes(lens.to_bytes())
+    return tmp_path
+
+
+def run(folder, roles=("queries", "labels", "clusters", "hidden"), **config):
+    inputs = Inputs(tuple(Input(role, role, "x", "0" * 12, folder, "bytes") for role in roles))
+    return compute({"dataset": "d", "model": "m", "bootstrap": {"resamples": 100}, **config}, inputs)
+
+
+def numbers(outputs):
+    return {(row.metric, row.setting, row.baseline): row for row in outputs["metrics.jsonl"]}
+
+
+def pick(outputs, metric, **wanted):
+    found = [
+        row
+        for row in outputs["metrics.jsonl"]
+        if row.metric == metric
+        and wanted.items() <= dict(p.split("=") for p in row.setting.split(";")).items()
+        and "relation=" not in row.setting
+    ]
+    assert len(found) == 1, [row.setting for row in found]
+    return found[0]
+
+
+MAIN = {"anchor": "true", "coverage": "full_set", "subset": "all"}
+
+
+def test_every_internal_number_is_there_with_its_interval_and_exclusions(folder):
+    outputs = run(folder)
+    keys = [(r.setting, r.metric, r.baseline) for r in outputs["metrics.jsonl"]]
+    assert len(set(keys)) == len(keys)
+    for whitening in ("none", "center", "zca"):
+        row = pick(outputs, "iss", **MAIN, transport="raw", whitening=whitening, interval="fact")
+        assert row.ci_low < row.value < row.ci_high
+        assert (row.n, row.n_failed) == (24, 1)
+    raw = pick(outputs, "kts_geo_raw_spearman", **MAIN, interval="relation")
+    geo = pick(outputs, "kts_geo", **MAIN, interval="relation")
+    assert geo.value == pytest.approx((raw.value + 1) / 2)
+    assert geo.n == 3
+    assert pick(outputs, "kts_id", **MAIN, interval="relation").value > 0.3
+    document = json.loads(outputs["metrics.json"])
+    assert document["states"]["excluded"] == {"nonfinite_state": 1}
+    assert document["states"]["header"]["top_state"] == "block_output"
+
+
+def test_stability_inside_and_outside_correlate_where_they_were_made_to(folder):
+    outputs = run(folder)
+    row = pick(outputs, "joint_spearman_pooled", **MAIN, inside="iss", outside="bcs", interval="fact")
+    assert row.value > 0.3
+    assert row.ci_low < row.value < row.ci_high
+    within = pick(outputs, "joint_spearman_within_relation", **MAIN, inside="iss", outside="bcs", interval="relation")
+    assert within.n == 3
+    alone = pick(
+        outputs,
+        "joint_spearman_pooled",
+        **{**MAIN, "subset": "answer_not_in_subject"},
+        inside="iss",
+        outside="bcs",
+        interval="fact",
+    )
+    assert alone.n == 18
+
+
+def test_joint_equals_a_plain_computation_from_the_per_fact_rows(folder):
+    from scipy.stats import spearmanr
+
+    outputs = run(folder)
+    rows = list(outputs["per_fact.jsonl"])
+    iss = [row["with_anchor"]["internal"]["raw"]["iss"]["zca"]["iss"] for row in rows]
+    bcs = [row["with_anchor"]["bcs"] for row in rows]
+    got = pick(outputs, "joint_spearman_pooled", **MAIN, inside="iss", outside="bcs", interval="fact").value
+    assert got == pytest.approx(spearmanr(iss, bcs).statistic, abs=1e-6)
+    assert np.mean(iss) == pytest.approx(pick(outputs, "iss", **MAIN, whitening="zca", interval="fact").value, abs=1e-7)
+
+
+def test_lens_adds_a_transport_and_names_its_prompts(folder):
+    outputs = run(
+        folder, ("queries", "labels", "clusters", "hidden", "lens"), internal={"transports": ["raw", "jlens"]}
+    )
+    moved = pick(outputs, "iss", **MAIN, transport="jlens", whitening="zca", interval="fact", lens_prompts="7")
+    raw = pick(outputs, "iss", **MAIN, transport="raw", whitening="zca", interval="fact")
+    assert moved.value != raw.value
+
+
+def test_layer_and_pair_files_agree_with_the_window(folder):
+    outputs = run(folder)
+    layers = [row for row in outputs["internal_layers.jsonl"] if row["anchor"] and row["coverage"] == "full_set"]
+    assert [row["layer"] for row in layers] == list(LAYERS)
+    geo = pick(outputs, "kts_geo_raw_spearman", **MAIN, interval="relation").value
+    assert np.mean([row["kts_geo_raw_spearman"] for row in layers]) == pytest.approx(geo, abs=1e-7)
+    pairs = [
+        row
+        for row in outputs["internal_pairs.jsonl"]
+        if row["metric"] == "kts_geo_raw_spearman" and row["coverage"] == "full_set"
+    ]
+    assert len(pairs) == 3 * 10
+    assert {row["n_facts"] for row in pairs} <= {7, 8}
+
+
+def test_the_written_rows_are_the_tidy_rows(folder):
+    outputs = run(folder)
+    write_rows(folder / "out.jsonl", outputs["metrics.jsonl"])
+    write_rows(folder / "facts-out.jsonl", outputs["per_fact.jsonl"])
+    assert list(read_rows(folder / "out.jsonl", MetricRow)) == outputs["metrics.jsonl"]
+
+
+def test_without_states_the_external_numbers_are_the_same(folder):
+    with_states, without = run(folder), run(folder, ("queries", "labels", "clusters"))
+    external = {row.metric for row in without["metrics.jsonl"]}
+    assert [row for row in with_states["metrics.jsonl"] if row.metric in external] == without["metrics.jsonl"]
