@@ -1,0 +1,153 @@
+"""Facts from a user's table."""
+
+import json
+
+import pytest
+
+from assay.canonical import bytes_digest
+from assay.errors import ConfigError, DataError
+from assay.fks.builder import build
+from assay.records.step import Inputs
+
+HEADER = "relation,subject,object,subject_aliases,object_aliases,subject_fr,subject_running,inverse_unique,weight"
+ROWS = [
+    "capital,France,Paris,,Paname|Ville lumière,France,,,67",
+    "capital,Netherlands,Amsterdam,Holland,,Pays-Bas,the Netherlands,false,17",
+    "capital,Japan,Tokyo,,Tokio,Japon,,,125",
+    "capital,Chile,Santiago,,,,,,19",
+    "continent,Chile,South America,,,,,,19",
+]
+INVENTOR = {
+    "inventor": {
+        "label": {"en": "Invention", "de": "Erfindung"},
+        "kv": "Inventor",
+        "anchor": "Who invented {s}?",
+        "paras": ["Name the inventor of {s}."],
+        "cloze": "The inventor of {s} was ____.",
+        "stmt": "{o} invented {s}.",
+        "q": {"de": "Wer hat sie gemacht?"},
+        "rev": ["What did {o} invent?"],
+        "at": "entity",
+    }
+}
+
+
+def table(path, rows=ROWS, header=HEADER):
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return {"csv": {"file": str(path)}}
+
+
+def run(config):
+    return build(config, Inputs(()))
+
+
+def test_rows_become_facts_and_queries(tmp_path):
+    out = run(table(tmp_path / "my.csv"))
+    facts = {fact.fact_id: fact for fact in out["facts.jsonl"]}
+    france = facts["fact_capital_France"]
+    assert france.object.aliases == ("Paname", "Ville lumière")
+    assert france.sources == ["my.csv"]
+    assert france.source_records == ["row 2"]
+    texts = {query.query_id: query for query in out["queries.jsonl"]}
+    assert texts["fact_capital_Netherlands.anchor_0"].query == "What is the capital of the Netherlands?"
+    assert "fact_capital_France.reverse_0" in texts
+    assert "fact_capital_Netherlands.reverse_illposed_0" in texts
+
+
+def test_languages_without_a_name_are_left_out_and_counted(tmp_path):
+    out = run(table(tmp_path / "my.csv"))
+    languages = {query.language for query in out["queries.jsonl"] if query.condition_family == "multilingual"}
+    assert languages == {"fr"}
+    assert json.loads(out["build.json"])["languages_without_name"] == 3 * 4 + 2 * 5
+
+
+def test_equal_rows_are_absorbed_and_counted(tmp_path):
+    out = run(table(tmp_path / "my.csv", [*ROWS, ROWS[2]]))
+    assert json.loads(out["build.json"])["duplicates_absorbed"] == 1
+    japan = next(fact for fact in out["facts.jsonl"] if fact.fact_id == "fact_capital_Japan")
+    assert japan.source_records == ["row 4", "row 7"]
+
+
+def test_own_relations_bring_their_texts(tmp_path):
+    templates = tmp_path / "texts.json"
+    templates.write_text(json.dumps(INVENTOR))
+    config = table(tmp_path / "my.csv", ["inventor,the telephone,Bell,,,,,,"])
+    config["csv"]["templates"] = str(templates)
+    out = run(config)
+    texts = {query.query_id: query.query for query in out["queries.jsonl"]}
+    assert texts["fact_inventor_" + "the-telephone-" + bytes_digest(b"the telephone")[:8] + ".anchor_0"] == (
+        "Who invented the telephone?"
+    )
+    assert not [query for query in out["queries.jsonl"] if query.variant_id == "multiple_choice"]  # no wrong objects
+
+
+@pytest.mark.parametrize(
+    ("rows", "header", "row", "key", "words"),
+    [
+        (["capital,France,,,,,,,"], HEADER, 2, "object", "empty"),
+        (["capital,France,Paris"], HEADER, 2, None, "3 values"),
+        (["capital,France,Paris,,,,,maybe,"], HEADER, 2, "inverse_unique", "true or false"),
+        (["capital,France,Paris,,,,,,many"], HEADER, 2, "weight", "number"),
+        (["capital,France,Paris,,,,,,nan"], HEADER, 2, "weight", "number"),
+        (["France,Paris"], "subject,object", 1, "relation", "missing"),
+        (["capital,France,Paris,x"], "relation,subject,object,objekt", 1, "objekt", "not known"),
+        (["capital,France,Paris,x"], "relation,subject,object,object", 1, "object", "twice"),
+        ([], HEADER, None, None, "no facts"),
+        (['capital,"France,Paris,,,,,,'], HEADER, None, None, "no CSV"),
+        (["capital,France,Paris,,,,,,", "capital,France,Lyon,,,,,,"], HEADER, "row 3", "capital", "two objects"),
+    ],
+)
+def test_mistakes_name_file_row_and_column(tmp_path, rows, header, row, key, words):
+    with pytest.raises(DataError) as caught:
+        run(table(tmp_path / "my.csv", rows, header))
+    assert words in str(caught.value)
+    assert key is None or caught.value.key == key
+    if row == "row 3":
+        assert caught.value.row in ("row 2", "row 3")
+    elif row is not None:
+        assert caught.value.row == row
+
+
+def test_a_relation_without_texts_lists_those_that_have_some(tmp_path):
+    with pytest.raises(ConfigError, match=r"'invented' has no question texts.*capital"):
+        run(table(tmp_path / "my.csv", ["invented,x,y,,,,,,"]))
+
+
+def test_a_file_that_is_not_utf8_is_named(tmp_path):
+    path = tmp_path / "my.csv"
+    path.write_bytes("relation,subject,object\ncapital,Österreich,Wien\n".encode("latin-1"))
+    with pytest.raises(DataError, match="not UTF-8"):
+        run({"csv": {"file": str(path)}})
+
+
+def test_another_file_than_the_locked_one_is_an_error(tmp_path):
+    config = table(tmp_path / "my.csv")
+    config["csv"]["sha256"] = bytes_digest(b"other")
+    with pytest.raises(DataError, match="assay lock"):
+        run(config)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(DataError, match="does not exist"):
+        run({"csv": {"file": str(tmp_path / "none.csv")}})
+
+
+def test_wrong_texts_name_the_relation(tmp_path):
+    wrong = json.loads(json.dumps(INVENTOR))
+    wrong["inventor"]["cloze"] = "The inventor was ____."
+    templates = tmp_path / "texts.json"
+    templates.write_text(json.dumps(wrong))
+    config = table(tmp_path / "my.csv", ["inventor,the telephone,Bell,,,,,,"])
+    config["csv"]["templates"] = str(templates)
+    with pytest.raises(DataError, match=r"key 'inventor'.*subject"):
+        run(config)
+
+
+def test_a_fact_more_leaves_the_ids_and_anchors_of_others_alone(tmp_path):
+    before = run(table(tmp_path / "a.csv"))
+    after = run(table(tmp_path / "b.csv", ["capital,Italy,Rome,,,Italie,,,59", *ROWS]))
+    old = {query.query_id: query.query for query in before["queries.jsonl"]}
+    new = {query.query_id: query.query for query in after["queries.jsonl"]}
+    assert old.keys() <= new.keys()
+    stable = {name for name in old if ".context_" not in name and ".recognition_" not in name}
+    assert {name: new[name] for name in stable} == {name: old[name] for name in stable}
