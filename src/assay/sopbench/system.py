@@ -57,7 +57,7 @@ def _names(function: Callable[..., Any]) -> tuple[str, ...]:
 class Session:
     """Constraints of a domain: truth values that depend on state, thresholds and who is logged in.
 
-    Every public method of a subclass is a constraint, except that a method ``after_NAME`` changes the session when the
+    Every public method of a subclass is a constraint, except that a method ``on_NAME`` changes the session when the
     strict system lets function NAME through.
 
     Parameters
@@ -79,7 +79,7 @@ class Session:
 
     def __init_subclass__(cls) -> None:
         public = {
-            name: value for name, value in vars(cls).items() if callable(value) and not name.startswith(("_", "after_"))
+            name: value for name, value in vars(cls).items() if callable(value) and not name.startswith(("_", "on_"))
         }
         cls.constraints = {**cls.constraints, **public}
 
@@ -191,15 +191,15 @@ class Strict:
         rule = self.table.get(name, _refuse)
         if rule is not None and not rule(session, arguments):
             return False
-        after = getattr(session, f"after_{name}", None)
-        if after is None:
+        hook = getattr(session, f"on_{name}", None)
+        if hook is None:
             return self.system.call(name, arguments)
         if not session.careful:
-            after(**arguments)
+            hook(**arguments)
             return self.system.call(name, arguments)
         result = self.system.call(name, arguments)
         if result:
-            after(**arguments)
+            hook(**arguments)
         return result
 
     def _bind(self, name: str, arguments: Arguments) -> None:

@@ -19,14 +19,14 @@ class BankSession(Session):
         self._user: str | None = None
         self._admin: str | None = None
 
-    def after_login_user(self, username: str, identification: Any) -> None:
+    def on_login_user(self, username: str, identification: Any) -> None:
         self._user = username
 
-    def after_logout_user(self, username: str) -> None:
+    def on_logout_user(self, username: str) -> None:
         self._user = None
         self._admin = None
 
-    def after_authenticate_admin_password(self, username: str, admin_password: str) -> None:
+    def on_authenticate_admin_password(self, username: str, admin_password: str) -> None:
         self._admin = username
 
     def logged_in_user(self, username: str) -> bool:

@@ -19,16 +19,16 @@ class DmvSession(Session):
         self._users: set[str] = set()
         self._admins: set[str] = set()
 
-    def after_login_user(self, username: str, identification: Any) -> None:
+    def on_login_user(self, username: str, identification: Any) -> None:
         self._users.add(username)
 
-    def after_logout_user(self, username: str) -> None:
+    def on_logout_user(self, username: str) -> None:
         self._users.remove(username)
         if self.careful:
             # As published, the admin flag outlives the login.
             self._admins.discard(username)
 
-    def after_authenticate_admin_password(self, username: str, admin_password: str) -> None:
+    def on_authenticate_admin_password(self, username: str, admin_password: str) -> None:
         self._admins.add(username)
 
     def logged_in_user(self, username: str) -> bool:

@@ -26,10 +26,10 @@ class HealthcareSession(Session):
         self._accounts: dict[str, Any] = self.state["accounts"]
         self._user: str | None = None
 
-    def after_login_user(self, username: str, identification: Any) -> None:
+    def on_login_user(self, username: str, identification: Any) -> None:
         self._user = username
 
-    def after_logout_user(self, username: str) -> None:
+    def on_logout_user(self, username: str) -> None:
         self._user = None
 
     def logged_in_user(self, username: str) -> bool:

@@ -26,12 +26,18 @@ def first_room(room_type: dict[str, Any], wanted: list[str]) -> str | None:
 
 
 def checked_in_booking(state: dict[str, Any], guest_name: str) -> tuple[str, dict[str, Any]] | None:
-    """Return id and record of the guest's first booking that a check-in refers to."""
-    present = [checkin["booking_id"] for checkin in state["room_checkins"].values()]
+    """Return id and record of the guest's first booking with status "checked-in"."""
     for booking_id, booking in state["bookings"].items():
-        if booking["guest"] == guest_name and booking_id in present:
+        if booking["guest"] == guest_name and booking["status"] == "checked-in":
             return booking_id, booking
     return None
+
+
+def _found(booking: tuple[str, dict[str, Any]] | None) -> tuple[str, dict[str, Any]]:
+    """Return a booking that was looked for, or fail like the published code, whose error type models see."""
+    if booking is None:
+        raise UnboundLocalError("no booking matches")
+    return booking
 
 
 class Hotel(System):
@@ -144,7 +150,7 @@ class Hotel(System):
             return False
         if not (day(check_out_date) > day(check_in_date) and day(old_check_out_date) > day(old_check_in_date)):
             return False
-        booking_id, booking = next(self._matching(guest_name, old_check_in_date, old_check_out_date))
+        booking_id, booking = _found(next(self._matching(guest_name, old_check_in_date, old_check_out_date), None))
         room_id = self.state["room_assignment"].get(booking_id)
         if room_id is not None:
             # The same list then stands under both types (as published): a date taken from one is taken from both.
@@ -166,18 +172,19 @@ class Hotel(System):
     def process_guest_checkin(
         self, guest_name: str, check_in_date: str, check_out_date: str, identification: dict[str, str]
     ) -> Pair:
-        booking_id, booking = next(self._matching(guest_name, check_in_date, check_out_date))
+        booking_id, booking = next(self._matching(guest_name, check_in_date, check_out_date), (None, None))
         room_id = self.state["room_assignment"].get(booking_id)
         self.state["room_checkins"][room_id] = {
             "booking_id": booking_id,
             "check_in_time": self.state["interaction_time"],
-            "identity_document": identification["type"],
+            "identity_document": identification.get("type"),
         }
-        booking["status"] = "checked-in"
+        # Without a match this fails here, after the check-in was noted under no room (as published).
+        booking["status"] = "checked-in"  # type: ignore[index]
         return True, room_id
 
     def process_guest_checkout(self, guest_name: str, key_returned: bool) -> Pair:
-        booking_id, booking = next(pair for pair in self._bookings.items() if pair[1]["guest"] == guest_name)
+        booking_id, booking = _found(next((b for b in self._bookings.items() if b[1]["guest"] == guest_name), None))
         checkins = self.state["room_checkins"]
         for room_id in [room for room, checkin in checkins.items() if checkin["booking_id"] == booking_id]:
             del checkins[room_id]
@@ -190,16 +197,20 @@ class Hotel(System):
     def request_room_change(self, guest_name: str, amount: float, reason: str, room_type: str) -> bool | Pair:
         if not amount > 0:
             return False
+        if not self._bookings:
+            raise UnboundLocalError("there is no booking")
         found = checked_in_booking(self.state, guest_name)
-        booking_id, booking = found  # type: ignore[misc]
+        booking_id, booking = found  # type: ignore[misc]  # another guest's bookings only: TypeError, as published
         old_room = self.state["room_assignment"][booking_id]
         today, check_out = day(self._today()), day(booking["check_out_date"])
         self._restore(booking["room_type"], old_room, nights(today + timedelta(days=1), check_out))
-        booking["room_type"] = room_type
-        booking["room_change"] += 1
         stay = nights(today, check_out)
         new_room = first_room(self._rooms[room_type], stay)
-        # Without a free room this fails here, after the old nights were restored (as published).
+        booking["room_type"] = room_type
+        booking["room_change"] += 1
+        if new_room is None:
+            # Only here, after the old nights were restored and the booking changed (as published).
+            raise UnboundLocalError("no room of the type is free")
         free = self._rooms[room_type]["availability"][new_room]
         for date in stay:
             free.remove(date)
@@ -237,8 +248,9 @@ class Hotel(System):
             "status": "in-progress",
         }
         assigned = next((b for b, room in self.state["room_assignment"].items() if room == room_id), None)
-        served = self._bookings[assigned]["room_service"]  # type: ignore[index]
-        served[self._today()] = served.get(self._today(), 0) + 1
+        if assigned in self._bookings:
+            served = self._bookings[assigned]["room_service"]
+            served[self._today()] = served.get(self._today(), 0) + 1
         return True, True
 
     def register_loyalty_member(self, guest_name: str) -> Pair:

@@ -17,10 +17,10 @@ class LibrarySession(Session):
         self._accounts: dict[str, Any] = self.state["accounts"]
         self._user: str | None = None
 
-    def after_login_user(self, username: str, password: Any) -> None:
+    def on_login_user(self, username: str, password: Any) -> None:
         self._user = username
 
-    def after_logout_user(self, username: str) -> None:
+    def on_logout_user(self, username: str) -> None:
         self._user = None
 
     def logged_in_user(self, username: str) -> bool:

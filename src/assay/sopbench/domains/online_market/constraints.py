@@ -20,10 +20,10 @@ class OnlineMarketSession(Session):
         self._coupons: dict[str, Any] = self.state["coupons"]
         self._user: str | None = None
 
-    def after_login_user(self, username: str, password: Any) -> None:
+    def on_login_user(self, username: str, password: Any) -> None:
         self._user = username
 
-    def after_logout_user(self, username: str) -> None:
+    def on_logout_user(self, username: str) -> None:
         self._user = None
 
     def logged_in_user(self, username: str) -> bool:
@@ -93,12 +93,13 @@ class OnlineMarketSession(Session):
         return day(self._coupons[coupon_code]["expiration_date"]) > moment(self.state["interaction_time"])
 
     def coupon_valid(self, coupon_code: str, username: str, order_id: str) -> bool:
-        valid = self._coupons[coupon_code]["valid_products"]
+        # An unknown coupon is no record (TypeError, as published).
+        valid = self._coupons.get(coupon_code)["valid_products"]  # type: ignore[index]
         return any(item["product_id"] in valid for item in self._order(username, order_id)["items"])
 
     def coupon_not_already_used(self, username: str, coupon_code: str) -> bool:
         orders = self._accounts[username]["order_history"]
-        return coupon_code not in [code for order in orders for code in order["coupons_used"]]
+        return coupon_code not in [code for order in orders for code in order.get("coupons_used", [])]
 
     def product_exists_in_order(self, username: str, order_id: str, product_id: str) -> bool:
         return any(item["product_id"] == product_id for item in self._order(username, order_id)["items"])

@@ -16,8 +16,13 @@ class OnlineMarket(System):
         self._products: dict[str, Any] = state["products"]
         self._coupons: dict[str, Any] = state["coupons"]
 
+    def _account(self, username: str) -> dict[str, Any]:
+        # An unknown user has no record, so that the look-up fails on None (TypeError, as published).
+        return self._accounts.get(username)  # type: ignore[return-value]
+
     def _order(self, username: str, order_id: str) -> dict[str, Any] | None:
-        return next((o for o in self._accounts[username]["order_history"] if o["order_id"] == order_id), None)
+        orders = self._account(username)["order_history"]
+        return next((order for order in orders if order["order_id"] == order_id), None)
 
     def login_user(self, username: str, password: str) -> bool:
         if username not in self._accounts:
@@ -41,7 +46,7 @@ class OnlineMarket(System):
         return True, self._accounts[username]["cart"]
 
     def place_order(self, username: str) -> bool:
-        account = self._accounts[username]
+        account = self._account(username)
         cart = account["cart"]
         account["order_history"].append(
             {
@@ -60,7 +65,7 @@ class OnlineMarket(System):
         return True, self._accounts[username]["order_history"]
 
     def add_shipping_address(self, username: str, address: str) -> bool:
-        account = self._accounts[username]
+        account = self._account(username)
         account["shipping_addresses"].append({"address": address})
         if len(account["shipping_addresses"]) == 1:
             account["default_address_index"] = 0
@@ -100,21 +105,21 @@ class OnlineMarket(System):
         if not (new_product_id in self._products and old_product_id in self._products and quantity > 0):
             return False
         order: dict[str, Any] = self._order(username, order_id)  # type: ignore[assignment]
-        for item in order["items"]:
-            if item["product_id"] == old_product_id:
-                self._products[new_product_id]["stock"] -= quantity
-                self._products[old_product_id]["stock"] += item["quantity"]
-                # The item's quantity stays, and the exchange is not counted (as published).
-                item["product_id"] = new_product_id
-                item["price"] = self._products[new_product_id]["price"] * quantity
-                break
+        item = next((item for item in order["items"] if item["product_id"] == old_product_id), None)
+        self._products[new_product_id]["stock"] -= quantity
+        # A product that is not part of the order fails here, after the stock was taken (as published).
+        self._products[old_product_id]["stock"] += item["quantity"]  # type: ignore[index]
+        # The item's quantity stays, and the exchange is not counted (as published).
+        item["product_id"] = new_product_id
+        item["price"] = self._products[new_product_id]["price"] * quantity
         order["total_amount"] = sum(item["price"] for item in order["items"])
         return True
 
     def use_coupon(self, username: str, order_id: str, coupon_code: str) -> bool:
         if coupon_code not in self._coupons:
             return False
-        order: dict[str, Any] = self._order(username, order_id)  # type: ignore[assignment]
+        orders = self._account(username)["order_history"]
+        order = next(order for order in orders if order["order_id"] == order_id)
         coupon = self._coupons[coupon_code]
         value = coupon["discount_value"]
         discount = value / 100 * order["total_amount"] if coupon["discount_type"] == "percentage" else value
@@ -124,7 +129,7 @@ class OnlineMarket(System):
 
     def get_coupons_used(self, username: str) -> Pair:
         orders = self._accounts[username]["order_history"]
-        return True, [code for order in orders for code in order["coupons_used"]]
+        return True, [code for order in orders for code in order.get("coupons_used", [])]
 
     def internal_get_database(self) -> dict[str, Any]:
         return self.state

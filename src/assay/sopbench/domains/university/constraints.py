@@ -39,10 +39,10 @@ class UniversitySession(Session):
         self._courses: dict[str, Any] = self.state["courses"]
         self._user: str | None = None
 
-    def after_login_user(self, username: str, password: Any) -> None:
+    def on_login_user(self, username: str, password: Any) -> None:
         self._user = username
 
-    def after_logout_user(self, username: str) -> None:
+    def on_logout_user(self, username: str) -> None:
         self._user = None
 
     def logged_in_user(self, username: str) -> bool:
@@ -133,7 +133,7 @@ class UniversitySession(Session):
         return self._students[username]["residency"] in ("in-state", "public")
 
     def meets_major_gpa_requirement(self, username: str, new_major: str) -> bool:
-        return bool(self._students[username]["gpa"] >= self.state["majors"][new_major].get("min_gpa", 0))
+        return bool(self._students[username]["gpa"] >= self.state["majors"].get(new_major, {}).get("min_gpa", 0))
 
     def within_major_change_period(self) -> bool:
         return self._now().date() <= self._deadline("major_change_deadline").date()
@@ -160,7 +160,7 @@ class UniversitySession(Session):
         return bool(len(shared) <= self.limits["max_overlap_minor_major"])
 
     def meets_minor_gpa_requirement(self, username: str, minor: str) -> bool:
-        return bool(self._students[username]["gpa"] >= self.state["minors"][minor].get("min_gpa", 2.0))
+        return bool(self._students[username]["gpa"] >= self.state["minors"].get(minor, {}).get("min_gpa", 2.0))
 
     def meets_minor_prerequisites(self, username: str, minor: str) -> bool:
         completed = self._students[username]["completed_courses"]
