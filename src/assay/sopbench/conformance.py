@@ -68,17 +68,17 @@ def read_replays(path: Path) -> Iterator[ReplayRow]:
         Naming file and row, if a line is no such row.
     """
     decoder = msgspec.json.Decoder(ReplayRow)
-    opened = lzma.open(path, "rb") if path.suffix == ".xz" else path.open("rb")
-    with opened as file:
-        number = 0
-        try:
-            for number, line in enumerate(file, 1):
+    number = 0
+    try:
+        with lzma.open(path, "rb") if path.suffix == ".xz" else path.open("rb") as file:
+            for line in file:
+                number += 1
                 if line.strip():
                     yield decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise DataError(str(error), file=path, row=number, expected="a replay row") from error
-        except (lzma.LZMAError, EOFError) as error:
-            raise DataError("the compressed file is damaged or cut off", file=path, row=number + 1) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(str(error), file=path, row=number, expected="a replay row") from error
+    except (lzma.LZMAError, EOFError) as error:
+        raise DataError("the compressed file is damaged or cut off", file=path, row=number + 1) from error
 
 
 def state_digest(state: Any) -> str:

@@ -40,4 +40,17 @@ def to_human(value: date) -> str:
 
 
 # strftime follows the process's locale; the data is English.
-_MONTHS = ("January February March April May June July August September October November December").split()
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)

@@ -7,7 +7,7 @@ all four go through their children from left to right and stop at the first that
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from assay.errors import DataError
 
@@ -107,7 +107,7 @@ def parse(text: str) -> Expression:
         position = token.end()
         kind, negation, name, arguments, mark = token.groups()
         if kind:
-            stack.append((kind, []))
+            stack.append((cast("Kind", kind), []))
             continue
         if mark == ",":
             continue

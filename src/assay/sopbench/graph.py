@@ -184,7 +184,7 @@ def _group(kind: Literal["and", "or"], parts: list[_Part | None]) -> _Part | Non
 
 
 def _numbered(root: _Step) -> Graph:
-    """Number the parts breadth-first, equal calls and equal groups sharing one node."""
+    """Give each part a number, breadth-first; equal calls and equal groups share one node."""
     nodes: list[Node] = [root.call]
     connections: list[tuple[int, int]] = []
     index: dict[object, int] = {root.call: 0}

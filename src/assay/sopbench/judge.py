@@ -13,7 +13,7 @@ import msgspec
 from assay.errors import DataError
 from assay.sopbench.domain import Procedure
 from assay.sopbench.expressions import decode, singles
-from assay.sopbench.graph import Graph, GraphBuilder, need_of
+from assay.sopbench.graph import Graph, GraphBuilder
 from assay.sopbench.readings import CORRECTED, UPSTREAM, Reading
 from assay.sopbench.rows import CallRow, CardDialect, ContentDialect, Profile, Task, Verdict
 from assay.sopbench.system import Check, RuleTable, Strict, compile_rule, default_table

@@ -101,6 +101,7 @@ def _unordered(parts: list[Expression], base: Base, known: _Known) -> list[Expre
     index = 0
     while index < len(parts):
         part, beside = parts[index], parts[:index] + parts[index + 1 :]
+        remaining: Expression | None
         if isinstance(part, Single):
             held = [member for other in beside if _is(other, ordered) for member in _members(other)]
             remaining = None if part in around or part in held else part

@@ -1,4 +1,4 @@
-"""The graph walk: was every call preceded by what its directed action graph requires?"""
+"""The graph walk finds out whether every call was preceded by what its directed action graph requires."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

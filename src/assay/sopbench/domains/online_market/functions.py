@@ -105,10 +105,10 @@ class OnlineMarket(System):
         if not (new_product_id in self._products and old_product_id in self._products and quantity > 0):
             return False
         order: dict[str, Any] = self._order(username, order_id)  # type: ignore[assignment]
-        item = next((item for item in order["items"] if item["product_id"] == old_product_id), None)
+        item: Any = next((item for item in order["items"] if item["product_id"] == old_product_id), None)
         self._products[new_product_id]["stock"] -= quantity
         # A product that is not part of the order fails here, after the stock was taken (as published).
-        self._products[old_product_id]["stock"] += item["quantity"]  # type: ignore[index]
+        self._products[old_product_id]["stock"] += item["quantity"]
         # The item's quantity stays, and the exchange is not counted (as published).
         item["product_id"] = new_product_id
         item["price"] = self._products[new_product_id]["price"] * quantity
