@@ -17,9 +17,10 @@ FAMILIES = {"anchor": 1, "paraphrase": 2, "format": 2, "context": 1, "multilingu
 WIDTH, LAYERS = 6, (2, 3)
 
 
-@pytest.fixture
-def folder(tmp_path):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
     """24 facts in three relations; facts whose states scatter more also answer less stably."""
+    tmp_path = tmp_path_factory.mktemp("fks")
     rng = np.random.default_rng(1)
     facts, queries, scored, clusters, states = [], [], [], [], []
     for number in range(24):
@@ -105,7 +106,18 @@ def folder(tmp_path):
     return tmp_path
 
 
+_DONE = {}
+
+
 def run(folder, roles=("queries", "labels", "clusters", "hidden"), **config):
+    """Outputs of the job, computed once per configuration."""
+    key = (folder, roles, json.dumps(config, sort_keys=True))
+    if key not in _DONE:
+        _DONE[key] = compute_now(folder, roles, config)
+    return _DONE[key]
+
+
+def compute_now(folder, roles, config):
     inputs = Inputs(tuple(Input(role, role, "x", "0" * 12, folder, "bytes") for role in roles))
     return compute({"dataset": "d", "model": "m", "bootstrap": {"resamples": 100}, **config}, inputs)
 
@@ -212,3 +224,82 @@ def test_without_states_the_external_numbers_are_the_same(folder):
     with_states, without = run(folder), run(folder, ("queries", "labels", "clusters"))
     external = {row.metric for row in without["metrics.jsonl"]}
     assert [row for row in with_states["metrics.jsonl"] if row.metric in external] == without["metrics.jsonl"]
+
+
+def main_table(folder, roles, **config):
+    from assay.fks.main_table import build
+
+    outputs = run(folder, roles, **config)
+    (folder / "metrics.json").write_bytes(outputs["metrics.json"])
+    return outputs, build({}, Inputs((Input("metrics", "metrics", "x", "0" * 12, folder, "isa"),)))
+
+
+def test_main_table_has_one_row_per_selection_and_transport_in_every_form(folder):
+    import csv
+
+    roles = ("queries", "labels", "clusters", "hidden", "lens")
+    outputs, table = main_table(folder, roles, internal={"transports": ["raw", "jlens"]}, filter_model=True)
+    rows = list(csv.DictReader(table["main_table.csv"].decode().splitlines()))
+    assert len(rows) == 2 * 2 * 4 * 2
+    one = next(
+        row
+        for row in rows
+        if (row["transport"], row["coverage"], row["subset"], row["anchor"]) == ("raw", "full_set", "all", "true")
+    )
+    for column, wanted in {
+        "bcs": {},
+        "bes": {},
+        "correct_share": {},
+        "stable_correct_share": {"tau": "0.8"},
+        "iss": {"whitening": "zca", "transport": "raw"},
+    }.items():
+        expected = pick(outputs, column, **MAIN, **wanted, interval="relation")
+        assert float(one[column]) == expected.value
+        assert float(one[f"{column}_relation_low"]) == expected.ci_low
+    for column in ("kts_geo", "kts_id", "kts_geo_raw_spearman"):
+        assert float(one[column]) == pick(outputs, column, **MAIN, transport="raw", interval="relation").value
+    assert (one["filter_model"], one["determinism"], one["n_nonfinite"]) == ("true", "isa", "1")
+    text = table["main_table.md"].decode()
+    assert "| m* | raw | full_set | all | in | 24 |" in text
+    for form in ("main_table.md", "main_table.tex"):
+        assert "copying the subject" in table[form].decode()
+        assert "10,601 of 1,783,541" in table[form].decode()
+    assert r"full\_set" in table["main_table.tex"].decode()
+
+
+def test_main_table_without_states_leaves_the_internal_columns_empty(folder):
+    import csv
+
+    _, table = main_table(folder, ("queries", "labels", "clusters"))
+    rows = list(csv.DictReader(table["main_table.csv"].decode().splitlines()))
+    assert len(rows) == 16
+    assert {(row["transport"], row["iss"], row["kts_id"]) for row in rows} == {("", "", "")}
+
+
+def test_main_table_of_no_model_is_a_header():
+    from assay.fks.main_table import build
+
+    table = build({}, Inputs(()))
+    assert table["main_table.csv"].decode().count("\n") == 1
+    assert table["main_table.csv"].decode().startswith("dataset,model,")
+
+
+def test_models_are_correlated_only_from_three_on(folder):
+    from assay.fks.main_table import build
+
+    outputs = run(folder)
+    document = json.loads(outputs["metrics.json"])
+    artifacts = []
+    for number in range(3):
+        place = folder / f"m{number}"
+        place.mkdir()
+        for line in document["lines"]:
+            line["values"]["bcs"]["value"] = 0.5 + number / 10
+            line["internal"]["raw"]["iss@whitening=zca"]["value"] = 0.9 - number / 10
+        (place / "metrics.json").write_text(json.dumps(document))
+        artifacts.append(Input("metrics", "metrics", f"m{number}", "0" * 12, place, "isa"))
+    two = json.loads(build({}, Inputs(tuple(artifacts[:2])))["main_table.json"])["across_models"]
+    three = json.loads(build({}, Inputs(tuple(artifacts)))["main_table.json"])["across_models"]
+    assert {(one["n_models"], one["spearman"]) for one in two if one["inside"] == "iss"} == {(2, None)}
+    found = [one for one in three if (one["inside"], one["outside"]) == ("iss", "bcs")]
+    assert {(one["n_models"], one["spearman"]) for one in found} == {(3, -1.0)}

@@ -1,0 +1,145 @@
+"""The main table of FKS: one JSON over all models, and CSV, Markdown and LaTeX made from it (section 10)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from assay.canonical import canonical_bytes
+from assay.errors import DataError
+from assay.fks.main_table_text import csv_table, latex_table, markdown_table
+from assay.fks.metric_document import CAVEATS, Document, Line, Measured
+from assay.fks.table_rows import SCHEMA, AcrossModels, Cell, MainRow, MainTable
+from assay.records.step import Inputs, Outputs
+from assay.stats.ranks import spearman
+
+_MIN_MODELS = 3
+_LABELS = ("correct", "incorrect", "ambiguous", "abstain", "unparseable")
+_CLASSES = ("stable_correct", "stable_wrong", "stable_abstention", "unstable")
+
+
+def build(config: dict[str, Any], inputs: Inputs) -> Outputs:
+    """Make the main table from the metrics artifacts of all models (role `metrics`; none gives headers only).
+
+    Parameters
+    ----------
+    config : dict
+        Not read; the table shows what the artifacts hold.
+
+    Returns
+    -------
+    mapping
+        `main_table.json`, and `main_table.csv`, `main_table.md`, `main_table.tex` made from it.
+    """
+    del config
+    documents = [
+        (_read(artifact.path("metrics.json").read_bytes(), artifact.path("metrics.json")), artifact.determinism)
+        for artifact in inputs.all("metrics")
+    ]
+    rows = [row for document, determinism in documents for row in main_rows(document, determinism)]
+    table = MainTable(schema=SCHEMA, rows=tuple(rows), across_models=tuple(across_models(rows)), caveats=CAVEATS)
+    return {
+        "main_table.json": msgspec.json.format(canonical_bytes(msgspec.to_builtins(table)), indent=2) + b"\n",
+        "main_table.csv": csv_table(table).encode(),
+        "main_table.md": markdown_table(table).encode(),
+        "main_table.tex": latex_table(table).encode(),
+    }
+
+
+def _read(data: bytes, path: object) -> Document:
+    try:
+        return msgspec.json.decode(data, type=Document)
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise DataError(str(error), file=path, expected="the document of a metrics artifact of FKS") from error
+
+
+def main_rows(document: Document, determinism: str) -> Iterator[MainRow]:
+    """Yield the rows of one model: selections times transports (one row each where there are no states)."""
+    whitening = _whitening(document)
+    for line in document.lines:
+        for transport in line.internal or ("",):
+            inner = line.internal.get(transport, {})
+            yield MainRow(
+                dataset=document.dataset,
+                model=document.model,
+                method=document.method,
+                filter_model=document.filter_model,
+                transport=transport,
+                coverage=line.coverage_mode,
+                subset=line.subset,
+                anchor=line.anchor,
+                n_facts=line.n_facts,
+                n_excluded=line.n_excluded,
+                n_failed=document.rows.get("failed", 0),
+                n_nonfinite=_nonfinite(document),
+                cells=_cells(document, line, inner, whitening),
+                scorer_version=document.scorer_version,
+                clusterer_version=document.clusterer_version,
+                determinism=determinism,
+            )
+
+
+def _nonfinite(document: Document) -> int:
+    excluded = document.states.get("excluded", {})
+    return int(excluded.get("nonfinite_state", 0)) if isinstance(excluded, dict) else 0
+
+
+def _whitening(document: Document) -> dict[str, str]:
+    """Return the names under which the document holds the internal numbers of the main table."""
+    internal: Any = document.config["internal"]
+    shown = f"whitening={internal['kts_geo_whitening']}"
+    distance = internal["kts_id_metrics"][0]
+    return {
+        "iss": f"iss@whitening={internal['iss_whitening'][0]}",
+        "kts_geo": f"kts_geo@{shown}",
+        "kts_geo_raw_spearman": f"kts_geo_raw_spearman@{shown}",
+        "kts_id": f"kts_id@distance={distance},whitening={internal['kts_id_whitening']}",
+    }
+
+
+def _cells(
+    document: Document, line: Line, inner: Mapping[str, Measured], whitening: Mapping[str, str]
+) -> dict[str, Cell]:
+    tau = document.config["primary_tau"]
+    names = {f"{label}_share": f"{label}_share" for label in _LABELS}
+    names |= {"bcs": "bcs", "bes": "bes"}
+    names |= {f"{name}_share": f"{name}_share@tau={tau}" for name in _CLASSES}
+    cells = {column: _cell(line.values.get(name)) for column, name in names.items()}
+    return cells | {column: _cell(inner.get(name)) for column, name in whitening.items()}
+
+
+def _cell(found: Measured | None) -> Cell:
+    if found is None:
+        return Cell(value=None, n=0)
+    return Cell(value=found.value, n=found.n, ci=found.ci)
+
+
+def across_models(rows: Sequence[MainRow]) -> Iterator[AcrossModels]:
+    """Yield rank correlations of model means; None below three models, where they could only be 1, 0 or -1."""
+    groups: dict[tuple[str, ...], list[MainRow]] = {}
+    for row in rows:
+        if row.transport:
+            key = (row.dataset, row.transport, row.coverage, row.subset, str(row.anchor))
+            groups.setdefault(key, []).append(row)
+    for members in groups.values():
+        first = members[0]
+        for inside in ("iss", "kts_geo_raw_spearman", "kts_id"):
+            for outside in ("bcs", "bes"):
+                pairs = [
+                    (row.cells[inside].value, row.cells[outside].value)
+                    for row in members
+                    if row.cells[inside].value is not None and row.cells[outside].value is not None
+                ]
+                a, b = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+                rho = spearman(a, b) if len(pairs) >= _MIN_MODELS else None  # type: ignore[arg-type]
+                yield AcrossModels(
+                    dataset=first.dataset,
+                    transport=first.transport,
+                    coverage=first.coverage,
+                    subset=first.subset,
+                    anchor=first.anchor,
+                    inside=inside,
+                    outside=outside,
+                    n_models=len(pairs),
+                    spearman=rho,
+                )

@@ -1,0 +1,139 @@
+"""Text forms of the main table. Nothing is computed here."""
+
+import csv
+import io
+
+from assay.fks.table_rows import COLUMNS, Cell, MainRow, MainTable
+
+_KEYS = ("dataset", "model", "filter_model", "transport", "coverage", "subset", "anchor", "n_facts")
+_TAIL = ("n_excluded", "n_failed", "n_nonfinite", "scorer_version", "clusterer_version", "determinism")
+_INTERVALS = ("fact", "relation")
+_SHORT = {
+    "correct_share": "correct",
+    "incorrect_share": "incorrect",
+    "ambiguous_share": "ambiguous",
+    "abstain_share": "abstain",
+    "unparseable_share": "unparseable",
+    "bcs": "BCS",
+    "bes": "BES",
+    "stable_correct_share": "SC",
+    "stable_wrong_share": "SW",
+    "stable_abstention_share": "SA",
+    "unstable_share": "U",
+    "iss": "ISS",
+    "kts_geo": "KTS-Geo",
+    "kts_geo_raw_spearman": "raw ρ",
+    "kts_id": "KTS-ID",
+}
+_WITH_INTERVAL = ("bcs", "bes", "iss", "kts_geo", "kts_id")
+NOTES = (
+    "Brackets: 95 % percentile bootstrap over relations, the honest interval for statements about new relations; the "
+    "intervals over facts are in the CSV and JSON forms.",
+    "SC, SW, SA, U: shares of stable correct, stable wrong, stably abstaining and unstable facts.",
+    "*: a filter model, whose answers decided which facts were kept.",
+)
+
+
+def csv_table(table: MainTable) -> str:
+    """Return every number with both intervals; floats round-trip, what is undefined is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    head = [*_KEYS]
+    for column in COLUMNS:
+        head += [column, f"{column}_n"]
+        head += [f"{column}_{unit}_{side}" for unit in _INTERVALS for side in ("low", "high")]
+    writer.writerow([*head, *_TAIL])
+    for row in table.rows:
+        cells: list[object] = [getattr(row, key) for key in _KEYS]
+        for column in COLUMNS:
+            cell = row.cells[column]
+            cells += [cell.value, cell.n]
+            cells += [bound for unit in _INTERVALS for bound in cell.ci.get(unit, (None, None))]
+        excluded = " ".join(f"{reason}={count}" for reason, count in sorted(row.n_excluded.items()))
+        writer.writerow([_csv_cell(value) for value in (*cells, excluded, *(getattr(row, key) for key in _TAIL[1:]))])
+    return text.getvalue()
+
+
+def _csv_cell(value: object) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, float) else str(value)
+
+
+def markdown_table(table: MainTable) -> str:
+    """Return the table for readers: three decimals, intervals over relations, notes and caveats below."""
+    head = ["model", "transport", "coverage", "subset", "anchor", "n facts", *(_SHORT[column] for column in COLUMNS)]
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    lines += ["| " + " | ".join(_texts(row, "–")) + " |" for row in table.rows]
+    lines += ["", *(f"- {note}" for note in NOTES), "", "Caveats:", "", *(f"- {caveat}" for caveat in table.caveats)]
+    shown = [one for one in table.across_models if one.spearman is not None]
+    if shown:
+        lines += ["", "Over models (Spearman of model means):", ""]
+        lines += [
+            f"- {one.inside} and {one.outside}, {one.transport}, {one.coverage}, {one.subset}, "
+            f"{'with' if one.anchor else 'without'} anchor: {one.spearman:.3f} (n = {one.n_models})"
+            for one in shown
+        ]
+    versions = sorted({(row.scorer_version, row.clusterer_version) for row in table.rows})
+    lines += ["", *(f"Scorer {scorer}, clusterer {clusterer}." for scorer, clusterer in versions)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def latex_table(table: MainTable) -> str:
+    """Return a tabular with the same texts; the caveats stand below it."""
+    head = ["model", "transport", "coverage", "subset", "anchor", "n", *(_SHORT[column] for column in COLUMNS)]
+    lines = [
+        "% Made from main_table.json.",
+        r"\begin{tabular}{" + "l" * 5 + "r" * (len(head) - 5) + "}",
+        r"\hline",
+        " & ".join(_latex(text) for text in head) + r" \\",
+        r"\hline",
+        *(" & ".join(_latex(text) for text in _texts(row, "--")) + r" \\" for row in table.rows),
+        r"\hline",
+        r"\end{tabular}",
+        "",
+        r"\begin{itemize}",
+        *(rf"\item {_latex(text)}" for text in (*NOTES, *table.caveats)),
+        r"\end{itemize}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _texts(row: MainRow, nothing: str) -> list[str]:
+    return [
+        row.model + ("*" if row.filter_model else ""),
+        row.transport or nothing,
+        row.coverage,
+        row.subset,
+        "in" if row.anchor else "out",
+        str(row.n_facts),
+        *(_number(row.cells[column], column in _WITH_INTERVAL, nothing) for column in COLUMNS),
+    ]
+
+
+def _number(cell: Cell, with_interval: bool, nothing: str) -> str:
+    if cell.value is None:
+        return nothing
+    low, high = cell.ci.get("relation", (None, None))
+    interval = f" [{low:.3f}, {high:.3f}]" if with_interval and low is not None and high is not None else ""
+    return f"{cell.value:.3f}{interval}"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "ρ": r"$\rho$",
+    "–": "--",
+}
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in text)
