@@ -23,8 +23,8 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     ----------
     n_prompt_tokens : int or None
         As an endpoint counted them; local models know before.
-    served : str
-        Version and fingerprint that an endpoint reported with the answer.
+    served, fingerprint : str
+        Model and system fingerprint that an endpoint reported with the answer.
     """
 
     text: str
@@ -32,6 +32,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     finish_reason: FinishReason
     n_prompt_tokens: int | None = None
     served: str = ""
+    fingerprint: str = ""
 
     def to_bytes(self) -> bytes:
         """Return the bytes that the store keeps."""

@@ -50,12 +50,12 @@ class Backend(Protocol):
         """Return the prompts as this backend takes them, in order; see `Encoder.encode` for errors."""
         ...
 
-    def identity(self, store: RowStore, tasks: int) -> dict[str, Any]:
-        """Return the engine's identity; start it, for at most so many answers, only where that is not known."""
+    def identity(self, store: RowStore, tokens: int) -> dict[str, Any]:
+        """Return the engine's identity; start it, for at most so many new tokens, only where unknown."""
         ...
 
-    def start(self, store: RowStore, tasks: int) -> dict[str, Any]:
-        """Be ready to make a number of answers; return the identity that holds now."""
+    def start(self, store: RowStore, tokens: int) -> dict[str, Any]:
+        """Be ready to make at most so many new tokens; return the identity that holds now."""
         ...
 
     def run(self, tasks: Mapping[str, Task], decoding: Decoding) -> Iterator[dict[str, Answer | Failure]]:

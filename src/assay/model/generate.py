@@ -206,12 +206,12 @@ class ModelSession:
     def _deliver(self, asks: list[_Ask], decoding: Decoding) -> list[GenerationRow]:
         if not asks:
             return []
-        engine = self._backend.identity(self._store, len(asks))
+        engine = self._backend.identity(self._store, len(asks) * decoding.max_new_tokens)
         keys, found = self._look_up(asks, decoding, engine)
         missing = len({key for key in keys if key not in found})
         if missing:
             # Rows of an engine that is not the remembered one stand under other keys.
-            actual = self._backend.start(self._store, missing)
+            actual = self._backend.start(self._store, missing * decoding.max_new_tokens)
             if actual != engine:
                 keys, found = self._look_up(asks, decoding, actual)
                 missing = len({key for key in keys if key not in found})
@@ -289,7 +289,7 @@ class ModelSession:
             self._counts["new_tokens"] += answer.n_new_tokens
             self._counts["prompt_tokens"] += answer.n_prompt_tokens or tasks[key].prepared.n_tokens or 0
             if answer.served:
-                self._served[answer.served] += 1
+                self._served[f"{answer.served} {answer.fingerprint}".strip()] += 1
 
     def _too_many(self, ask: _Ask, failure: Failure, failed: int, rows: int) -> AssayError:
         kind = EndpointError if isinstance(self._entry.source, Endpoint) else ModelError

@@ -24,8 +24,9 @@ from assay.model.worker import Load, batches, load_engine
 from assay.model.workers import Workers
 from assay.records.rows import PromptRow
 
-# A second worker pays for its start with this many rows.
-_ROWS_PER_WORKER = 16
+# A worker's start (libraries, weights, self-test) costs some ten seconds of work. Measured with SmolLM2-135M: 89 new
+# tokens a second and thread with 0.54 GB of weights, so a worker pays for itself above this many bytes times tokens.
+_WORK_PER_WORKER = 10 * 89 * 540_000_000
 _MOST_WORKERS = 8
 # Memory of a process besides its weights: libraries, keys and values, buffers.
 _OVERHEAD_BYTES = 1 << 30
@@ -64,21 +65,21 @@ class LocalBackend:
         encoded = self._encoder.encode(prompts, decoding.max_new_tokens, chat, policy)
         return [Prepared(e.sha256, len(e.token_ids), e.truncated, token_ids=e.token_ids) for e in encoded]
 
-    def identity(self, store: RowStore, tasks: int) -> dict[str, Any]:
+    def identity(self, store: RowStore, tokens: int) -> dict[str, Any]:
         """Return the identity that this very setting had last time, or start the engine to learn it."""
         if self._running() is not None:
             return self._running_identity()
         known = store.note(self._note())
-        return self.start(store, tasks) if known is None else msgspec.json.decode(known, type=dict[str, Any])
+        return self.start(store, tokens) if known is None else msgspec.json.decode(known, type=dict[str, Any])
 
-    def start(self, store: RowStore, tasks: int) -> dict[str, Any]:
+    def start(self, store: RowStore, tokens: int) -> dict[str, Any]:
         """See `Backend.start`."""
         if self._running() is None:
             folder = check_against_lock(self._entry, self._locked, self._cache)
-            one = sum(path.stat().st_size for path in folder.glob("*.safetensors")) + _OVERHEAD_BYTES
-            self._slot = self._slot or Slot.take(one, self._entry.name)
+            weights = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+            self._slot = self._slot or Slot.take(weights + _OVERHEAD_BYTES, self._entry.name)
             started = time.monotonic()
-            count = self._worker_count(tasks, one)
+            count = self._worker_count(weights, tokens)
             choice = self._entry.engine
             load = Load(str(folder), self._entry.dtype, self._entry.device, choice.kind, choice.batch_size)
             if count == 1:
@@ -133,16 +134,16 @@ class LocalBackend:
         assert running is not None
         return running.identity
 
-    def _worker_count(self, tasks: int, bytes_each: int) -> int:
+    def _worker_count(self, weights: int, tokens: int) -> int:
         """Return the number of processes. Bytes of batch-invariant engines do not depend on it."""
         if self._entry.engine.kind == "padded" or self._entry.device != "cpu":
             return 1
         if self._entry.workers is not None:
-            return min(self._entry.workers, tasks)
+            return self._entry.workers
         assert self._slot is not None
         cores = len(os.sched_getaffinity(0)) // (self._slot.others + 1)
-        memory = free_memory() // bytes_each
-        return max(1, min(cores, memory, tasks // _ROWS_PER_WORKER, _MOST_WORKERS))
+        memory = free_memory() // (weights + _OVERHEAD_BYTES)
+        return max(1, min(cores, memory, weights * tokens // _WORK_PER_WORKER, _MOST_WORKERS))
 
     def _note(self) -> str:
         # Everything that could give the engine another identity: settings, code, libraries, processor, switches.

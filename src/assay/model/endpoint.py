@@ -1,0 +1,283 @@
+"""Endpoints: answers of a server that speaks the OpenAI protocol. Their determinism is `volatile`."""
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import msgspec
+
+from assay.canonical import digest
+from assay.config.models import Endpoint, ModelEntry, PromptPolicy
+from assay.errors import EndpointError, ModelError
+from assay.model.answers import Answer
+from assay.model.backend import Prepared, Task
+from assay.model.chat import call_text, transcript, with_tools_as_text
+from assay.model.endpoint_client import Client, ReplyError
+from assay.model.engine import Decoding
+from assay.model.store import Failure, RowStore
+from assay.records.rows import FinishReason, Message, PromptRow
+
+RULE = 1
+"""Raise it whenever requests or the reading of replies change."""
+
+_REASONS: dict[str, FinishReason] = {"stop": "eos", "length": "length", "tool_calls": "eos", "function_call": "eos"}
+
+
+class EndpointBackend:
+    """Answers of a server.
+
+    Parameters
+    ----------
+    entry : ModelEntry
+        A model whose source is an endpoint.
+    locked : dict
+        Its lock entry; the server must still report the same model and version.
+    """
+
+    def __init__(self, entry: ModelEntry, locked: Mapping[str, Any]) -> None:
+        self._entry = entry
+        self._source = _endpoint(entry)
+        self._locked = locked
+        self._client: Client | None = None
+        self._facts: Counter[str] = Counter()
+        self._guard = threading.Lock()
+        self._checked = False
+
+    def prepare(
+        self, prompts: Sequence[PromptRow], decoding: Decoding, chat: bool | None, policy: PromptPolicy | None
+    ) -> list[Prepared]:
+        """Return the prompts as they are sent; their length is the server's to judge."""
+        return [self._prepare(prompt, chat) for prompt in prompts]
+
+    def identity(self, store: RowStore, tokens: int) -> dict[str, Any]:
+        """See `Backend.identity`; the model's part stands in the lock."""
+        return {"engine": "endpoint", "rule": RULE}
+
+    def start(self, store: RowStore, tokens: int) -> dict[str, Any]:
+        """Check that the server still is what the lock says.
+
+        Raises
+        ------
+        EndpointError
+            If it does not answer.
+        ModelError
+            If it serves another model or version.
+        """
+        if not self._checked:
+            for key, value in {"url": self._source.url, "served_name": self._source.served_name}.items():
+                self._compare(key, value)
+            reported = report(self._entry)
+            self._compare("reported_model", reported["reported_model"])
+            self._compare("server", reported["server"])
+            self._checked = True
+        return self.identity(store, tokens)
+
+    def run(self, tasks: Mapping[str, Task], decoding: Decoding) -> Iterator[dict[str, Answer | Failure]]:
+        """Ask with the registry's concurrency; every answer is handed on as soon as it is there."""
+        self._client = self._client or Client(self._source)
+        waiting = iter(tasks.items())
+        running: dict[Future[Answer | Failure], str] = {}
+        with ThreadPoolExecutor(self._source.concurrency) as pool:
+            try:
+                while True:
+                    for key, task in waiting:
+                        running[pool.submit(self._answer, key, task, decoding)] = key
+                        if len(running) >= 2 * self._source.concurrency:
+                            break
+                    if not running:
+                        break
+                    done = wait(running, return_when=FIRST_COMPLETED).done
+                    # An error of one must not lose what others finished in the same moment.
+                    failed = [future for future in done if future.exception() is not None]
+                    yield {running.pop(f): f.result() for f in sorted(done - set(failed), key=lambda f: running[f])}
+                    for future in failed:
+                        future.result()
+            except BaseException:
+                self._close_client()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def facts(self) -> dict[str, Any]:
+        """See `Backend.facts`."""
+        retries = {} if self._client is None else {"retries": self._client.retries}
+        return {**retries, **dict(sorted(self._facts.items()))}
+
+    def close(self) -> None:
+        """Close connections."""
+        self._close_client()
+
+    def _close_client(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._facts["retries"] += self._client.retries
+            self._client = None
+
+    def _prepare(self, prompt: PromptRow, chat: bool | None) -> Prepared:
+        if chat is None:
+            chat = prompt.messages is not None and self._entry.chat_template
+        if chat and prompt.messages is None:
+            prompt = msgspec.structs.replace(prompt, text=None, messages=[Message("user", prompt.text)])
+        elif not chat and prompt.text is None:
+            text = transcript(with_tools_as_text(prompt.messages or [], prompt.tools))
+            prompt = msgspec.structs.replace(prompt, text=text, messages=None, tools=None)
+        asked = msgspec.to_builtins([prompt.text, prompt.messages, prompt.tools])
+        return Prepared(digest("endpoint-prompt", asked), None, truncated=False, prompt=prompt)
+
+    def _answer(self, key: str, task: Task, decoding: Decoding) -> Answer | Failure:
+        assert self._client is not None
+        assert task.prepared.prompt is not None
+        answer = ask(self._client, self._source, task.prepared.prompt, decoding, task.seed, key)
+        if isinstance(answer, Answer) and answer.fingerprint != self._locked.get("fingerprint", ""):
+            with self._guard:
+                self._facts["other_fingerprint"] += 1
+        return answer
+
+    def _compare(self, key: str, value: str) -> None:
+        if self._locked.get(key) != value:
+            raise ModelError(
+                f"{self._entry.name} has {key} {value!r}, locked is {self._locked.get(key)!r}",
+                file="configs/lock.yaml",
+                key=f"models.{self._entry.name}.{key}",
+                remedy=f"run `assay lock {self._entry.name}`, which makes it another model",
+            )
+
+
+def report(entry: ModelEntry) -> dict[str, str]:
+    """Return what a server says about itself: version, the model's own name, and fingerprint; empty where silent.
+
+    One request for one token is made: the only way to see the last two.
+
+    Raises
+    ------
+    EndpointError
+        If the server does not answer or does not serve the model.
+    """
+    source = _endpoint(entry)
+    client = Client(source)
+    try:
+        chat = PromptRow.of_messages("", [Message("user", "1")])
+        prompt = chat if entry.chat_template else PromptRow.of_text("", "1")
+        answer = ask(client, source, prompt, Decoding(max_new_tokens=16), None, "report")
+        if isinstance(answer, Failure):
+            raise EndpointError(
+                f"the endpoint of {entry.name} gives no answer ({answer.type}): {answer.message}",
+                file=source.url,
+                remedy="start the server, or correct url in configs/models.yaml",
+            )
+        server = _server(client, source.url)
+        return {"server": server, "reported_model": answer.served, "fingerprint": answer.fingerprint}
+    finally:
+        client.close()
+
+
+def ask(
+    client: Client, source: Endpoint, prompt: PromptRow, decoding: Decoding, seed: int | None, identity: str
+) -> Answer | Failure:
+    """Return the server's answer to one prompt."""
+
+    def read(reply: dict[str, Any]) -> Answer:
+        return read_reply(reply, decoding)
+
+    path = "completions" if prompt.messages is None else "chat/completions"
+    body = request_body(source, prompt, decoding, seed)
+    answer = client.post(path, body, identity, read)
+    if isinstance(answer, Failure) and answer.type == "refused" and "max_completion_tokens" in answer.message:
+        # Newer hosted models know the limit by this name only.
+        body["max_completion_tokens"] = body.pop("max_tokens")
+        answer = client.post(path, body, identity, read)
+    return answer
+
+
+def request_body(source: Endpoint, prompt: PromptRow, decoding: Decoding, seed: int | None) -> dict[str, Any]:
+    """Return the JSON of one request."""
+    body: dict[str, Any] = {
+        "model": source.served_name,
+        "max_tokens": decoding.max_new_tokens,
+        "temperature": decoding.temperature,
+        "n": 1,
+        "stream": False,
+    }
+    if decoding.method == "sampling":
+        body |= {"top_p": decoding.top_p, "seed": (seed or 0) % 2**31}
+        if decoding.top_k:
+            body["top_k"] = decoding.top_k
+    if decoding.stop:
+        body["stop"] = list(decoding.stop)
+    if prompt.messages is None:
+        return body | {"prompt": prompt.text}
+    body["messages"] = msgspec.to_builtins(prompt.messages)
+    if prompt.tools:
+        body["tools"] = [
+            tool if "function" in tool else {"type": "function", "function": tool} for tool in prompt.tools
+        ]
+    return body
+
+
+def read_reply(reply: dict[str, Any], decoding: Decoding) -> Answer:
+    """Return the answer in a reply, native tool calls as text blocks that `parse_tool_calls` reads.
+
+    Raises
+    ------
+    ReplyError
+        If there is none.
+    """
+    choices = reply.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise ReplyError("empty", "the reply holds no choice")
+    choice = choices[0]
+    reason = choice.get("finish_reason")
+    if reason == "content_filter":
+        raise ReplyError("content-filter", "the server withheld the answer", retryable=False)
+    message = choice.get("message")
+    text = choice.get("text") if message is None else _message_text(message)
+    if text is None:
+        raise ReplyError("empty", "the choice holds neither text nor a tool call")
+    if not isinstance(text, str):
+        raise ReplyError("malformed", "the choice's text is no string")
+    if reason not in _REASONS:
+        raise ReplyError("malformed", f"finish_reason is {reason!r}")
+    finish = _REASONS[reason]
+    cuts = [at for stop in decoding.stop if (at := text.find(stop)) >= 0]
+    if cuts or (reason == "stop" and isinstance(choice.get("stop_reason"), str)):
+        text, finish = text[: min(cuts, default=len(text))], "stop"
+    usage = reply.get("usage")
+    return Answer(
+        text=text,
+        n_new_tokens=_count(usage, "completion_tokens"),
+        finish_reason=finish,
+        n_prompt_tokens=_count(usage, "prompt_tokens"),
+        served=str(reply.get("model") or ""),
+        fingerprint=str(reply.get("system_fingerprint") or ""),
+    )
+
+
+def _message_text(message: object) -> object:
+    if not isinstance(message, dict):
+        return None
+    content, calls = message.get("content"), message.get("tool_calls")
+    if isinstance(calls, list) and calls:
+        blocks = [call_text(call) for call in calls if isinstance(call, dict)]
+        return "\n".join([content, *blocks] if isinstance(content, str) and content else blocks)
+    return content
+
+
+def _count(usage: object, key: str) -> int:
+    value = usage.get(key) if isinstance(usage, dict) else None
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def _server(client: Client, url: str) -> str:
+    """Return the version that vLLM or llama.cpp report beside the API; empty for other servers."""
+    base = url.rstrip("/").removesuffix("/v1")
+    for page, key in (("version", "version"), ("props", "build_info")):
+        value = client.get(f"{base}/{page}")
+        if isinstance(value, dict) and isinstance(value.get(key), str):
+            return f"{key} {value[key]}"
+    return ""
+
+
+def _endpoint(entry: ModelEntry) -> Endpoint:
+    assert isinstance(entry.source, Endpoint)
+    return entry.source

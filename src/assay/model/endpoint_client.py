@@ -1,0 +1,197 @@
+"""Talks to OpenAI-compatible servers: rate limits, retries with back-off, time-outs, typed failures."""
+
+import email.utils
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import httpx
+import msgspec
+
+from assay.canonical import derive_seed
+from assay.config.models import Endpoint
+from assay.errors import ConfigError, EndpointError
+from assay.model.store import Failure
+
+Result = TypeVar("Result")
+
+_CONNECT_S = 10.0
+_FIRST_WAIT_S = 0.5
+_LONGEST_WAIT_S = 60.0
+# A server that asks for more patience than this is taken at its word only so far.
+_LONGEST_RETRY_AFTER_S = 300.0
+_AGAIN = {408: "timeout", 409: "conflict", 425: "too-early", 429: "rate-limit", 529: "overloaded"}
+_HOPELESS = {401: "the access key is refused", 403: "access is forbidden", 404: "the address or model does not exist"}
+_QUOTED = 300
+
+
+class ReplyError(Exception):
+    """A reply that is no answer; `retryable` ones are asked for again."""
+
+    def __init__(self, type_: str, message: str, *, retryable: bool = True, wait_s: float | None = None) -> None:
+        super().__init__(message)
+        self.type = type_
+        self.message = message
+        self.retryable = retryable
+        self.wait_s = wait_s
+
+
+class Client:
+    """One server, for many threads.
+
+    Parameters
+    ----------
+    endpoint : Endpoint
+        Address, key, limits.
+    transport : httpx.BaseTransport, optional
+        Another way to reach it.
+    """
+
+    def __init__(self, endpoint: Endpoint, transport: httpx.BaseTransport | None = None) -> None:
+        self._endpoint = endpoint
+        self._url = endpoint.url.rstrip("/")
+        limits = httpx.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency)
+        self._http = httpx.Client(
+            headers=_headers(endpoint),
+            timeout=httpx.Timeout(endpoint.timeout_s, connect=_CONNECT_S),
+            limits=limits,
+            transport=transport,
+        )
+        self._lock = threading.Lock()
+        self._next_start = 0.0
+        self._interval_s = 60.0 / endpoint.requests_per_minute if endpoint.requests_per_minute else 0.0
+        self._stop = threading.Event()
+        self._down: str | None = None
+        self.retries = 0
+
+    def close(self) -> None:
+        """End all waiting and close connections."""
+        self._stop.set()
+        self._http.close()
+
+    def get(self, url: str) -> Any | None:
+        """Return the JSON of an optional page, None where there is none."""
+        try:
+            reply = self._http.get(url)
+            return msgspec.json.decode(reply.content) if reply.status_code == 200 else None
+        except (httpx.HTTPError, msgspec.DecodeError):
+            return None
+
+    def post(
+        self, path: str, body: dict[str, Any], identity: str, read: Callable[[dict[str, Any]], Result]
+    ) -> Result | Failure:
+        """Return what `read` finds in the reply to a request, after as many tries as the registry allows.
+
+        Parameters
+        ----------
+        read : callable
+            Takes the reply's JSON object; raises `ReplyError` where it holds no answer.
+        identity : str
+            Row key; the waits of different rows are spread by it.
+
+        Raises
+        ------
+        EndpointError
+            For answers that would be the same for every row: a refused key, an unknown address.
+        """
+        tries = self._endpoint.attempts
+        for attempt in range(1, tries + 1):
+            if self._down is not None:
+                return Failure("unreachable", self._down, attempt)
+            self._wait_for_turn()
+            if self._stop.is_set():
+                return Failure("stopped", "the run ended", attempt)
+            try:
+                return read(self._once(path, body))
+            except ReplyError as error:
+                if not error.retryable or attempt == tries:
+                    if error.type == "unreachable":
+                        self._down = error.message  # the other rows need not find out one by one
+                    return Failure(error.type, error.message, attempt)
+                with self._lock:
+                    self.retries += 1
+                self._pause(error, attempt, identity)
+        raise AssertionError("unreachable code")
+
+    def _once(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        try:
+            reply = self._http.post(f"{self._url}/{path}", json=body)
+        except httpx.TimeoutException as error:
+            if isinstance(error, httpx.ConnectTimeout):
+                raise ReplyError("unreachable", f"no connection within {_CONNECT_S:g} s") from error
+            raise ReplyError("timeout", f"no answer within {self._endpoint.timeout_s:g} s") from error
+        except httpx.ConnectError as error:
+            raise ReplyError("unreachable", f"no connection to {self._url}: {error}") from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise ReplyError("broken-connection", f"{type(error).__name__}: {error}") from error
+        return self._read(reply)
+
+    def _read(self, reply: httpx.Response) -> dict[str, Any]:
+        status = reply.status_code
+        said = " ".join(reply.text[:_QUOTED].split())
+        if status in _HOPELESS:
+            raise EndpointError(
+                f"{_HOPELESS[status]} (HTTP {status}): {said}",
+                file=self._url,
+                key=self._endpoint.served_name,
+                remedy="correct url, served_name or key_variable in configs/models.yaml",
+            )
+        if status in _AGAIN or status >= 500:
+            wait_s = retry_after_s(reply.headers.get("retry-after"))
+            raise ReplyError(_AGAIN.get(status, "server-error"), f"HTTP {status}: {said}", wait_s=wait_s)
+        if status != 200:
+            raise ReplyError("refused", f"HTTP {status}: {said}", retryable=False)
+        try:
+            value = msgspec.json.decode(reply.content)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ReplyError("malformed", f"the reply is no JSON: {said}") from error
+        if not isinstance(value, dict):
+            raise ReplyError("malformed", f"the reply is no JSON object: {said}")
+        return value
+
+    def _wait_for_turn(self) -> None:
+        with self._lock:
+            start = max(self._next_start, time.monotonic())
+            self._next_start = start + self._interval_s
+        self._stop.wait(max(0.0, start - time.monotonic()))
+
+    def _pause(self, error: ReplyError, attempt: int, identity: str) -> None:
+        spread = 0.75 + 0.5 * derive_seed("retry", identity, attempt) / 2**63
+        wait_s = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2 ** (attempt - 1)) * spread
+        if error.wait_s is not None:
+            wait_s = max(wait_s, min(error.wait_s, _LONGEST_RETRY_AFTER_S))
+        if error.type in {"rate-limit", "overloaded"}:
+            with self._lock:  # everybody waits, else the others earn the same reply
+                self._next_start = max(self._next_start, time.monotonic() + wait_s)
+        else:
+            self._stop.wait(wait_s)
+
+
+def retry_after_s(header: str | None) -> float | None:
+    """Return the seconds of a Retry-After header, which may be a number or a date."""
+    if header is None:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
+    except ValueError:
+        return None
+
+
+def _headers(endpoint: Endpoint) -> dict[str, str]:
+    if endpoint.key_variable is None:
+        return {}
+    key = os.environ.get(endpoint.key_variable)
+    if not key:
+        raise ConfigError(
+            "the environment variable with the access key is not set",
+            file="configs/models.yaml",
+            key=endpoint.key_variable,
+            remedy="export it",
+        )
+    return {"Authorization": f"Bearer {key}"}
