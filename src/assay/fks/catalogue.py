@@ -5,8 +5,10 @@ from collections.abc import Iterable, Iterator
 from assay.errors import DataError
 from assay.fks.lexicon import Lexicon
 from assay.fks.questions import Gold, Question, edges_of
-from assay.fks.rows import FactRow, QueryRow
+from assay.fks.rows import FactRow, LexiconRow, QueryRow
 from assay.records.step import Input
+
+_LEXICON = "lexicon.jsonl"
 
 
 class Catalogue:
@@ -18,9 +20,13 @@ class Catalogue:
         All facts of the dataset: the other answers of a relation are the competitors of one.
     prompt_lines : iterable of str
         Lines that the prompts show besides the query.
+    others : iterable of LexiconRow
+        Entities that no fact asks for: a sample of a relation keeps the competitors of its full table.
     """
 
-    def __init__(self, facts: Iterable[FactRow], prompt_lines: Iterable[str] = ()) -> None:
+    def __init__(
+        self, facts: Iterable[FactRow], prompt_lines: Iterable[str] = (), others: Iterable[LexiconRow] = ()
+    ) -> None:
         self.facts: dict[str, FactRow] = {}
         self._instructions = edges_of(prompt_lines)
         self._golds: dict[tuple[str, ...], Gold] = {}
@@ -33,6 +39,9 @@ class Catalogue:
             for slot, entity in (("object", fact.object), ("subject", fact.subject)):
                 entities = names.setdefault((fact.relation.relation_id, slot), {})
                 entities.setdefault(entity.key, {}).update(dict.fromkeys(entity.surfaces))
+        for row in others:
+            entities = names.setdefault((row.relation, row.slot), {})
+            entities.setdefault(row.key, {}).update(dict.fromkeys(row.surfaces))
         self._names = names
 
     def fact(self, query: QueryRow) -> FactRow:
@@ -87,5 +96,7 @@ class Catalogue:
 
 
 def read_catalogue(queries: Input, prompt_lines: Iterable[str] = ()) -> tuple[Catalogue, Iterator[QueryRow]]:
-    """Return the facts and the queries of a queries artifact."""
-    return Catalogue(queries.rows("facts.jsonl", FactRow), prompt_lines), queries.rows("queries.jsonl", QueryRow)
+    """Return the facts and the queries of a queries artifact; its lexicon, where it has one, adds competitors."""
+    others = queries.rows(_LEXICON, LexiconRow) if queries.path(_LEXICON).is_file() else ()
+    catalogue = Catalogue(queries.rows("facts.jsonl", FactRow), prompt_lines, others)
+    return catalogue, queries.rows("queries.jsonl", QueryRow)

@@ -105,7 +105,9 @@ def _before_negated_copula(text: Text, end: int) -> bool:
     tokens = text.tokens
     for phrase in _COPULAS_BY_FIRST.get(tokens[end], ()):
         stop = end + len(phrase)
-        if tuple(tokens[end:stop]) == phrase and not any(ends_clause(gap) for gap in text.gaps[end:stop]):
+        # The closing bracket of a name that ends in one parts nothing: "franc CFA (BEAC) is not".
+        gaps = [text.gaps[end].lstrip(")]}"), *text.gaps[end + 1 : stop]]
+        if tuple(tokens[end:stop]) == phrase and not any(ends_clause(gap) for gap in gaps):
             return stop >= len(tokens) or tokens[stop] not in ONLY
     return False
 

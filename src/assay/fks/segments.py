@@ -56,7 +56,7 @@ _CUES = re.compile(
     ) [\s*_#>]*""",
     re.IGNORECASE | re.VERBOSE,
 )
-_CUE_STARTS = frozenset("aAtTfFcCrRsSlLdDоОпПОответ答正-*+–—>•‣▪◦·●_#\"'`")
+_CUE_STARTS = frozenset("aAtTfFcCrRsSlLdDhHmMyYoOvVоОпПвВ答正以-*+–—>•‣▪◦·●_#\"'`")
 # In capitals only: "the answer to the question: ..." invents nothing.
 _NEXT_QUESTION = re.compile(
     r"(?:(?<![^\W_])(?:Question|QUESTION|Q|Context|CONTEXT|Contexte|Contexto|Kontext|Контекст|Pregunta|PREGUNTA|Frage|FRAGE|"
@@ -65,7 +65,7 @@ _NEXT_QUESTION = re.compile(
 _END_MARKERS = re.compile(
     r"<\|(?:end[\w-]*|im_end|eot_id|eom_id|eos|user|system|assistant)\|>|</s>|<(?:eos|end_of_turn|pad|unk)>|\[/?INST\]"
 )
-_START_MARKERS = re.compile(r"\s*(?:<(?:s|bos|pad)>|<\|(?:begin_of_text|startoftext|im_start)\|>)")
+_START_MARKERS = re.compile(r"(?:\s*(?:<(?:s|bos|pad)>|<\|(?:begin_of_text|startoftext|im_start)\|>))+")
 _FENCE = re.compile(r"```(?:[\w+-]*[ \t]*\r?\n|json\s*(?=[{\[]))?", re.IGNORECASE)
 
 _FENCE_LINE = re.compile(r"^```(?:[\w+-]*$)?")
@@ -96,7 +96,7 @@ def read_answer(text: str, is_prompt_line: Callable[[str], bool]) -> Answer:
     """
     text = text.strip()
     if "<" in text or "[" in text:
-        while match := _START_MARKERS.match(text):
+        if match := _START_MARKERS.match(text):
             text = text[match.end() :]
         if match := _END_MARKERS.search(text):
             text = text[: match.start()]
