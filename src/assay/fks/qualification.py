@@ -1,0 +1,217 @@
+"""Choice of facts by filter models: a fact stays if every model's next token begins the answer (section 11).
+
+This is how the published facts were chosen, and why scores on them run high, above all those of the filter models
+themselves. One forward pass per prompt; nothing is generated.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from assay.canonical import canonical_bytes
+from assay.errors import DataError
+from assay.fks.rows import FactRow, QueryRow
+from assay.records.step import Inputs, Outputs
+
+_BLANK = re.compile(r"_{2,}")
+
+
+class FilterModel(Protocol):
+    """What qualification needs of a model."""
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What identifies the model, as JSON data."""
+        ...
+
+    def tokens(self, text: str) -> Sequence[int]:
+        """Return the token ids of a text, special tokens included, as a prompt has them."""
+        ...
+
+    def next_tokens(self, prompts: Sequence[str]) -> Sequence[int]:
+        """Return the token of the largest logit after each prompt, in their order."""
+        ...
+
+
+class QualificationSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The filter models, by their names in the registry; each must be given to `keep_qualified`."""
+
+    filter_models: tuple[str, ...]
+
+
+class Candidate(NamedTuple):
+    """One cloze prompt of a fact."""
+
+    fact_id: str
+    relation: str
+    prompt: str
+    surfaces: tuple[str, ...]
+
+
+class PromptCount(msgspec.Struct, frozen=True):
+    """Prompts and facts, and how many of them every filter model (or one of them) got right."""
+
+    prompts: int
+    prompts_kept: int
+    facts: int
+    facts_kept: int
+
+    @property
+    def share(self) -> float:
+        """Share of the prompts that are kept."""
+        return self.prompts_kept / self.prompts if self.prompts else 0.0
+
+
+class QualificationReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What was tried and what stayed (`qualification.json`), as the card reports 10,601 of 1,783,541 prompts.
+
+    `by_model` counts what each model alone would keep. `surfaces_not_comparable` are those whose tokens do not
+    continue the prompt's own, by model: the tokenizer joins them with its end.
+    """
+
+    models: dict[str, dict[str, Any]]
+    total: PromptCount
+    by_relation: dict[str, PromptCount]
+    by_model: dict[str, PromptCount]
+    facts_without_prompt: int
+    surfaces_not_comparable: dict[str, int]
+
+
+def cloze_prompt(query: QueryRow) -> str | None:
+    """Return the text that a model is to continue with the answer, or None if the query is no cloze.
+
+    A blank ends the text; a key without a value ("Capital:") is continued as it stands.
+
+    Examples
+    --------
+    "The capital of Austria is ____." gives "The capital of Austria is".
+    """
+    if query.condition_family != "format" or query.target_slot != "object":
+        return None
+    blank = _BLANK.search(query.query)
+    if blank is None:
+        return query.query if query.query.endswith(":") else None
+    return query.query[: blank.start()].rstrip() or None
+
+
+def candidates(facts: Iterable[FactRow], queries: Iterable[QueryRow]) -> Iterator[Candidate]:
+    """Yield the cloze prompts of all facts in the order of the queries; equal prompts of a fact once."""
+    by_id = {fact.fact_id: fact for fact in facts}
+    seen: set[tuple[str, str]] = set()
+    for query in queries:
+        prompt = cloze_prompt(query)
+        fact = by_id.get(query.fact_id)
+        if fact is not None and prompt is not None and (query.fact_id, prompt) not in seen:
+            seen.add((query.fact_id, prompt))
+            yield Candidate(query.fact_id, query.relation, prompt, fact.object.surfaces)
+
+
+def first_token(tokens: Callable[[str], Sequence[int]], prompt: str, surface: str) -> int | None:
+    """Return the first token of an answer after a prompt, or None where the two share a token.
+
+    Prompt, space and surface are tokenised together, and the token after the prompt's own is taken.
+    """
+    before = list(tokens(prompt))
+    whole = list(tokens(f"{prompt} {surface}"))
+    return whole[len(before)] if len(whole) > len(before) and whole[: len(before)] == before else None
+
+
+def right_prompts(model: FilterModel, asked: Sequence[Candidate]) -> tuple[list[bool], int]:
+    """Return which prompts a model continues rightly, and how many surfaces could not be compared.
+
+    Right is the first token of any accepted surface.
+    """
+    right, skipped = [], 0
+    nexts = model.next_tokens([candidate.prompt for candidate in asked])
+    for candidate, token in zip(asked, nexts, strict=True):
+        firsts = [first_token(model.tokens, candidate.prompt, surface) for surface in candidate.surfaces]
+        skipped += firsts.count(None)
+        right.append(token in {first for first in firsts if first is not None})
+    return right, skipped
+
+
+def qualify(
+    facts: Sequence[FactRow], queries: Iterable[QueryRow], models: Mapping[str, FilterModel]
+) -> tuple[set[str], QualificationReport]:
+    """Return the ids of the facts that stay, and the report.
+
+    A prompt is kept if every model gets it right; a fact is kept if one of its prompts is.
+    """
+    asked = list(candidates(facts, queries))
+    by_model: dict[str, list[bool]] = {}
+    skipped: dict[str, int] = {}
+    for name, model in models.items():
+        by_model[name], skipped[name] = right_prompts(model, asked)
+    kept = [all(row) for row in zip(*by_model.values(), strict=True)] if by_model else [True] * len(asked)
+    facts_kept = {candidate.fact_id for candidate, right in zip(asked, kept, strict=True) if right}
+    relations = dict.fromkeys(candidate.relation for candidate in asked)
+    report = QualificationReport(
+        models={name: model.identity for name, model in models.items()},
+        total=_count(asked, kept),
+        by_relation={relation: _count(*_of_relation(asked, kept, relation)) for relation in relations},
+        by_model={name: _count(asked, right) for name, right in by_model.items()},
+        facts_without_prompt=len({fact.fact_id for fact in facts} - {candidate.fact_id for candidate in asked}),
+        surfaces_not_comparable=skipped,
+    )
+    return facts_kept, report
+
+
+def _of_relation(asked: Sequence[Candidate], kept: Sequence[bool], relation: str) -> tuple[list[Candidate], list[bool]]:
+    chosen = [(c, right) for c, right in zip(asked, kept, strict=True) if c.relation == relation]
+    return [c for c, _ in chosen], [right for _, right in chosen]
+
+
+def _count(asked: Sequence[Candidate], kept: Sequence[bool]) -> PromptCount:
+    return PromptCount(
+        prompts=len(asked),
+        prompts_kept=sum(kept),
+        facts=len({candidate.fact_id for candidate in asked}),
+        facts_kept=len({candidate.fact_id for candidate, right in zip(asked, kept, strict=True) if right}),
+    )
+
+
+def keep_qualified(config: dict[str, Any], inputs: Inputs, services: Mapping[str, FilterModel]) -> Outputs:
+    """Keep the facts of a dataset that qualify, with all their queries.
+
+    Parameters
+    ----------
+    config : dict
+        Fields of `QualificationSettings`.
+    inputs : Inputs
+        Role `candidates`: a queries artifact.
+    services : mapping
+        Name of each filter model -> the model.
+
+    Returns
+    -------
+    Outputs
+        `facts.jsonl` and `queries.jsonl` with the rows that stay, unchanged; `lexicon.jsonl` of all entities where
+        the input has one; `qualification.json`.
+
+    Raises
+    ------
+    DataError
+        If no fact qualifies.
+    """
+    settings = msgspec.convert(config, QualificationSettings)
+    source = inputs.one("candidates")
+    facts = list(source.rows("facts.jsonl", FactRow))
+    queries = source.rows("queries.jsonl", QueryRow)
+    kept, report = qualify(facts, queries, {name: services[name] for name in settings.filter_models})
+    if not kept:
+        raise DataError(
+            f"none of {report.total.facts} facts qualifies",
+            file=source.path("facts.jsonl"),
+            expected="a fact whose answer every filter model begins",
+            remedy="take other filter models, or switch qualification off",
+        )
+    outputs: dict[str, Iterable[object] | bytes] = {
+        name: (row for row in source.rows(name, dict) if row["fact_id"] in kept)
+        for name in ("facts.jsonl", "queries.jsonl")
+    }
+    if source.path("lexicon.jsonl").is_file():
+        outputs["lexicon.jsonl"] = source.rows("lexicon.jsonl", dict)
+    outputs["qualification.json"] = canonical_bytes(msgspec.to_builtins(report)) + b"\n"
+    return outputs
