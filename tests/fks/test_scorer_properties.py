@@ -84,7 +84,8 @@ def test_normalising_gives_tokens_that_rebuild_the_text(text):
 SURFACES = [(own, name) for own, names in enumerate(NAMES) for name in names]
 WRAPS = [
     "{}", " {}.", "{}!", "“{}”", "**{}**", "Answer: {}", "{}\nQuestion: next", '{{"answer": "{}"}}',
-    "The answer is {}.", "It is {}, as everybody knows", "C'est {}.", "Es {}.", "Das ist {}.", "Это {}.", "答案是{}。", "- {}", "the {}",
+    "The answer is {}.", "It is {}, as everybody knows", "C'est {}.", "Es {}.", "Das ist {}.", "Это {}.",
+    "答案是{}。", "- {}", "the {}",
 ]  # fmt: skip
 DENIALS = [
     "not {}", "It is not {}.", "It isn't {}", "{} is not it", "never {}", "instead of {}", "Ce n'est pas {}.",
