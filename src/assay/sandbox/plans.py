@@ -65,7 +65,9 @@ class Slot:
                 continue
             self.number, self._lock, self.folder = number, lock, base / f"w{number}"
             shutil.rmtree(self.folder, ignore_errors=True)
-            self.folder.mkdir(mode=0o711)
+            for folder in (self.folder, self.folder / "box"):
+                folder.mkdir()
+                folder.chmod(0o711)
             return
         raise SandboxError(f"{_SLOTS} sandboxes of this user run already", file=base)
 
@@ -108,7 +110,7 @@ def folder_plan(settings: Executions, preload: tuple[str, ...], slot: Slot, back
     confined = backend == "landlock"
     root = os.geteuid() == 0
     identity = unused_id(1 + slot.number) if root and confined else os.geteuid()
-    box = str(slot.folder)
+    box = str(slot.folder / "box")
     environment = {
         name: text.replace(world.PREFIX, str(python)).replace(world.BOX, box)
         for name, text in world.ENVIRONMENT.items()
@@ -127,7 +129,7 @@ def folder_plan(settings: Executions, preload: tuple[str, ...], slot: Slot, back
         gid=identity if root and confined else os.getegid(),
         inside_id=world.INSIDE_ID,
         readable=readable,
-        writable=["/dev/null", "/dev/zero", "/dev/full"] + _shared_memory(identity),
+        writable=[box, "/dev/null", "/dev/zero", "/dev/full"],
         filter=seccomp.snippet_filter() if confined and seccomp.supported() else b"",
         search=root and confined and not _open_to_all(interpreter, settings.distributions),
     )
@@ -177,20 +179,6 @@ def _without(folder: str, excluded: tuple[str, ...]) -> list[str]:
     for name in sorted(os.listdir(folder)):
         covered += _without(f"{folder}/{name}", inside + tuple(p for p in excluded if p == f"{folder}/{name}"))
     return covered
-
-
-def _shared_memory(identity: int) -> list[str]:
-    """Return /dev/shm, which semaphores need, but only while nothing of anybody's there could be opened."""
-    try:
-        with os.scandir("/dev/shm") as entries:  # noqa: S108 - the name is fixed in libc
-            for entry in entries:
-                found = entry.stat(follow_symlinks=False)
-                ours = found.st_uid == identity and not entry.name.startswith("sem.")
-                if ours or found.st_mode & 0o006:
-                    return []
-    except OSError:
-        return []
-    return ["/dev/shm"]  # noqa: S108
 
 
 def _open_to_all(interpreter: world.Interpreter, names: tuple[str, ...]) -> bool:

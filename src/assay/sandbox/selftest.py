@@ -109,16 +109,12 @@ for pid in ({pid}, {server}):
         reached += 1
     except OSError:
         pass
-try:
-    os.kill(-1, 0)
-    reached += 1
-except OSError:
-    pass
 if not reached:  # never send a real signal where it could reach somebody
-    try:
-        os.kill(os.getppid(), signal.SIGTERM)
-    except OSError:
-        pass
+    for target in (os.getppid(), -1):
+        try:
+            os.kill(target, signal.SIGTERM)
+        except OSError:
+            pass
 print(reached)
 """
 _NETWORK = """

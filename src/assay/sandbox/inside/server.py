@@ -109,8 +109,25 @@ def serve():
 def prepare_landlock(settings):
     """Build the ruleset once; every snippet enters it. Return the kernel's Landlock version."""
     abi = linux.landlock_abi() if settings["backend"] == "landlock" else 0
-    settings["ruleset"] = linux.landlock_ruleset(settings["readable"], settings["writable"]) if abi else -1
+    settings["rulesets"] = [-1, -1]
+    if abi:
+        writable = settings["writable"]
+        both = (writable, [*writable, "/dev/shm"])
+        settings["rulesets"] = [linux.landlock_ruleset(settings["readable"], paths) for paths in both]
     return abi
+
+
+def shared_memory(settings):
+    """Tell whether the snippet may use /dev/shm, whose name is fixed in libc and which semaphores need.
+
+    Only as a user of its own, and only while nothing there is anybody's that this user could open.
+    """
+    if settings["uid"] == os.geteuid():
+        return False
+    try:
+        return not any(entry.stat(follow_symlinks=False).st_mode & 0o006 for entry in os.scandir("/dev/shm"))
+    except OSError:
+        return False
 
 
 def begin(job):
@@ -126,7 +143,8 @@ def begin(job):
     else:
         box = settings["box"]
         linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
-        empty(box, ("work", "tmp"))
+        job["shm"] = shared_memory(settings)
+        empty(box)
     for name in ("work", "tmp", "shm"):
         os.mkdir(f"{box}/{name}", 0o700)
     os.chdir(f"{box}/work")
@@ -157,23 +175,20 @@ def begin(job):
     os._exit(0)
 
 
-def empty(box, names):
+def empty(box):
     """Remove all that an earlier snippet left in its folders, whatever modes it gave them."""
-    for name in (*names, "shm"):
-        path = f"{box}/{name}"
-        for folder, _folders, _files in os.walk(path):
+    for folder, folders, _files in os.walk(box):
+        if folder != box:
             os.chmod(folder, 0o700)
-            for inner in _folders:
-                if not os.path.islink(f"{folder}/{inner}"):
-                    os.chmod(f"{folder}/{inner}", 0o700)
-        for folder, folders, files in os.walk(path, topdown=False):
-            for inner in files:
-                os.unlink(f"{folder}/{inner}")
-            for inner in folders:
-                full = f"{folder}/{inner}"
-                (os.unlink if os.path.islink(full) else os.rmdir)(full)
-        if os.path.lexists(path):
-            os.rmdir(path)
+        for name in folders:
+            if not os.path.islink(f"{folder}/{name}"):
+                os.chmod(f"{folder}/{name}", 0o700)
+    for folder, folders, files in os.walk(box, topdown=False):
+        for name in files:
+            os.unlink(f"{folder}/{name}")
+        for name in folders:
+            path = f"{folder}/{name}"
+            (os.unlink if os.path.islink(path) else os.rmdir)(path)
 
 
 def waited(pid):
@@ -248,7 +263,7 @@ def watch_tree(job, pid):
                 os.waitpid(child.si_pid, 0)
     survivors = sweep()
     reap()
-    empty(job["settings"]["box"], ("work", "tmp"))
+    empty(job["settings"]["box"])
     clear_shm(job["settings"])
     report(job, *result, survivors)
 
@@ -330,8 +345,9 @@ def confine(job):
         linux.drop_privileges()
     else:
         linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)
-        if settings["ruleset"] >= 0:
-            linux.landlock_restrict(settings["ruleset"])
+        ruleset = settings["rulesets"][job["shm"]]
+        if ruleset >= 0:
+            linux.landlock_restrict(ruleset)
     if settings["filter"]:
         linux.load_filter(settings["filter"])
     linux.prctl(linux.PR_SET_DUMPABLE, 1)
@@ -392,6 +408,8 @@ def prepare(job):
         return api.PyRun_SimpleStringFlags, (command.encode(), None)
     linux.libc.fopen.restype = ctypes.c_void_p
     file = ctypes.c_void_p(linux.libc.fopen(script.encode(), b"rb"))
+    if not file:
+        raise OSError(f"{script} cannot be opened")
     return api.PyRun_SimpleFileExFlags, (file, script.encode(), 1, None)
 
 
