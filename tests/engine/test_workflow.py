@@ -91,7 +91,7 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "old", "new", "words"), BAD, ids=[str(bad[3][1]) for bad in BAD])
+@pytest.mark.parametrize(("path", "old", "new", "words"), BAD, ids=[f"{bad[1]} -> {bad[2]}" for bad in BAD])
 def test_bad_configs_are_one_sentence(path, old, new, words, built, tmp_path):
     project = copy(built, tmp_path / "p")
     project.edit(path, old, new)

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from assay.canonical import file_digest
+from assay.config.files import validate
 from assay.config.models import ModelEntry, PromptPolicy, choose, read_registry
 from assay.errors import ConfigError
 from assay.model.engine import Decoding
@@ -21,16 +22,17 @@ from assay.steps.common import require_unique
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Config of a generations job.
 
-    `model` is what of the registry's entry decides bytes; `accept_failures` rows may fail and are then counted;
-    `policy` says what happens to long prompts where the benchmark, and not the registry, has a rule for it.
+    `model` is what of the registry's entry decides bytes; `chat` and `policy` (of long prompts) stand before the
+    entry's own where a benchmark's protocol fixes them; `accept_failures` rows may fail and are then counted.
     """
 
     model: dict[str, Any]
     decoding: Decoding
     seed: int
     samples: int = 1
-    accept_failures: int = 0
+    chat: bool | None = None
     policy: dict[str, Any] | None = None
+    accept_failures: int = 0
 
 
 def run(context: StepContext) -> None:
@@ -46,7 +48,8 @@ def run(context: StepContext) -> None:
             locked=locked,
             seed=settings.seed,
             samples=settings.samples,
-            policy=None if settings.policy is None else PromptPolicy.model_validate(settings.policy),
+            chat=settings.chat,
+            policy=None if settings.policy is None else validate(PromptPolicy, settings.policy, "the job's policy"),
             finished=finished_rows(context.root),
             accept_failures=settings.accept_failures,
             label=context.item,

@@ -23,6 +23,8 @@ class ToyConfig(Strict):
     """Prompt with {subject}."""
     decodings: dict[str, dict[str, Any]]
     """Method -> decoding."""
+    skip: list[str] = []
+    """Model and method, joined by a dot, that are left out."""
     seeds: dict[str, NonNegativeInt]
     """Method -> seed."""
     threshold: int = Field(ge=0)

@@ -20,6 +20,8 @@ def jobs(configs: Configs) -> Iterator[Job]:
     for name in configs.model_names:
         entry = configs.model(name)
         for method, decoding in toy.decodings.items():
+            if f"{name}.{method}" in toy.skip:
+                continue
             item = f"toy.{name}.{method}"
             yield Job(
                 stage="generations",
