@@ -1,0 +1,96 @@
+"""The suite `symbench`: upstream's verdicts on recorded responses, both extraction modes, code really executed."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay.config.executions import Executions
+from assay.errors import AssayError, DataError
+from assay.records.conformance import Case
+from assay.sandbox.executor import Executor
+from assay.sandbox.records import Limits
+from assay.symbench.datasets import load_published
+from assay.symbench.executing import execution_row, request
+from assay.symbench.execution_rows import ExecutionRow
+from assay.symbench.judging import Extraction, Judgement, code_output, judge
+from assay.symbench.rowfiles import read_compressed_rows
+from assay.symbench.rows import TaskRow
+
+UPSTREAM_LIMIT_S = 15.0
+
+
+class Vector(msgspec.Struct, frozen=True):
+    """A response with upstream's verdicts."""
+
+    task: str
+    sample_id: str
+    response_text: str
+    upstream_verdict: bool | str
+    normalized_verdict: bool | str
+    extracted_exec: str | None = None
+    extracted_text: str | None = None
+    note: str = ""
+    kind: str = ""
+
+
+def verdicts(files: Sequence[Path], data: Path, limit_s: float | None) -> Iterator[Case]:
+    """Compare each vector with our verdicts in the modes echo and normalized, and with the extracted texts."""
+    samples: dict[str, dict[str, TaskRow]] = {}
+    for path in files:
+        vectors = list(read_compressed_rows(path, Vector))
+        for task in dict.fromkeys(vector.task for vector in vectors):
+            if task not in samples:
+                samples[task] = {row.sample_id: row for row in load_published(data, task)}
+        executions = _execute(vectors, limit_s or UPSTREAM_LIMIT_S)
+        for number, (vector, execution) in enumerate(zip(vectors, executions, strict=True), 1):
+            sample = samples[vector.task].get(vector.sample_id)
+            if sample is None:
+                raise DataError("no such sample", file=path, row=number, key="sample_id", expected=f"in {data}")
+            yield _case(f"{path.name}:{number}", vector, sample, execution)
+
+
+def _execute(vectors: list[Vector], limit_s: float) -> list[ExecutionRow | str]:
+    """Run the code of all vectors; a fault of the sandbox is the text that every case with code fails with."""
+    limits = Limits(time_s=limit_s)
+    requests = [request(vector.task, vector.response_text, limits) for vector in vectors]
+    asked = [one for one in requests if one is not None]
+    results: Iterator[Any] = iter(())
+    fault = ""
+    if asked:
+        try:
+            with Executor(Executions(repeat_check_fraction=0.0)) as executor:
+                results = iter(executor.execute(asked))
+        except AssayError as error:
+            fault = f"the code was not executed: {error}"
+    return [
+        fault if fault and one is not None else execution_row("", "", 0, None if one is None else next(results))
+        for one in requests
+    ]
+
+
+def _case(name: str, vector: Vector, sample: TaskRow, execution: ExecutionRow | str) -> Case:
+    if isinstance(execution, str):
+        return Case(name, "failed", why=execution)
+    echo = _judged(vector, sample, execution, "echo")
+    normalized = _judged(vector, sample, execution, "normalized")
+    expected: list[object] = [vector.upstream_verdict, vector.normalized_verdict]
+    got: list[object] = [_word(echo), _word(normalized)]
+    for want, have in (
+        (vector.extracted_exec, echo.answer_execution),
+        (vector.extracted_text, echo.answer_text),
+    ):
+        if want is not None:
+            expected.append(want)
+            got.append(have)
+    why = f"{vector.task} {vector.sample_id}, {vector.kind}, {vector.note}: {echo.reason} / {normalized.reason}"
+    return Case(name, "passed" if expected == got else "failed", str(expected)[:500], str(got)[:500], why)
+
+
+def _judged(vector: Vector, sample: TaskRow, execution: ExecutionRow, extraction: Extraction) -> Judgement:
+    return judge(sample, vector.response_text, code_output(execution), "upstream", extraction)
+
+
+def _word(judgement: Judgement) -> bool | str:
+    return "error" if judgement.outcome == "crash" else judgement.correct

@@ -1,0 +1,81 @@
+"""Find markers and code blocks in a response, in linear time, as the authors' regular expressions do.
+
+A lazy regular expression over a text of many opening and no closing brackets takes quadratic time; a response
+may have ten megabytes. Plain searches give the same matches.
+"""
+
+OPEN, CLOSE = "<<<", ">>>"
+_FENCE_OPEN, _FENCE_CLOSE = "```python\n", "\n```"
+
+
+def between(text: str, opening: str, closing: str) -> list[str]:
+    """Return the texts between each opening and the next closing, left to right, without overlap.
+
+    Examples
+    --------
+    >>> between("a <<<1>>> b <<<2>>>", "<<<", ">>>")
+    ['1', '2']
+    """
+    found = []
+    start = text.find(opening)
+    while start >= 0:
+        end = text.find(closing, start + len(opening))
+        if end < 0:
+            break
+        found.append(text[start + len(opening) : end])
+        start = text.find(opening, end + len(closing))
+    return found
+
+
+def last_marker(text: str) -> str | None:
+    """Return the content of the last marker, newlines included, or None without a marker."""
+    found = between(text, OPEN, CLOSE)
+    return found[-1] if found else None
+
+
+def last_line_marker(text: str) -> str | None:
+    """Return the content of the last marker that opens and closes on one line."""
+    for line in reversed(text.split("\n")):
+        found = between(line, OPEN, CLOSE)
+        if found:
+            return found[-1]
+    return None
+
+
+def first_bracket_marker(text: str) -> str | None:
+    """Return the text inside the first marker of the form <<<[...]>>> that stands on one line."""
+    for line in text.split("\n"):
+        found = between(line, OPEN + "[", "]" + CLOSE)
+        if found:
+            return found[0]
+    return None
+
+
+def code_blocks(text: str) -> list[str]:
+    """Return the Python blocks of a response; only the exact fence counts (lower case, line feeds alone)."""
+    return between(text, _FENCE_OPEN, _FENCE_CLOSE)
+
+
+def first_code_block(text: str) -> str | None:
+    """Return the only block that is ever executed."""
+    found = code_blocks(text)
+    return found[0] if found else None
+
+
+def without_code_blocks(text: str) -> str:
+    """Return a response without its Python blocks, so that source text cannot pass for an answer."""
+    kept = []
+    position = 0
+    while (start := text.find(_FENCE_OPEN, position)) >= 0:
+        end = text.find(_FENCE_CLOSE, start + len(_FENCE_OPEN))
+        if end < 0:
+            break
+        kept.append(text[position:start])
+        position = end + len(_FENCE_CLOSE)
+    return "".join(kept) + text[position:]
+
+
+def last_written_marker(text: str) -> str | None:
+    """Return the content of the last marker that is not blank, or None."""
+    written = [content for content in between(text, OPEN, CLOSE) if content.strip()]
+    return written[-1] if written else None

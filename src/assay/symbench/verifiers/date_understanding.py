@@ -1,0 +1,10 @@
+"""Date understanding (BIG-Bench Hard): choose the option that names the date."""
+
+from assay.symbench.choices import option
+from assay.symbench.rows import TaskRow
+from assay.symbench.verdicts import Profile, Verdict
+
+
+def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
+    """Compare the option; `corrected` also reads a lower-case letter or the option's text."""
+    return option(sample, answer, profile)
