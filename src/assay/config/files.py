@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -97,14 +97,21 @@ def unknown_key(key: str, name: str, names: Iterable[str], file: object, more: s
 
 def _fields_at(kind: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
     """Return the field names of the model that stands at a place of a config."""
-    here: Any = kind
+    choices: list[type[BaseModel]] = [kind]
     for part in location:
-        annotation = here.model_fields[part].annotation if _is_model(here) and part in here.model_fields else None
-        inner = [a for a in (annotation, *getattr(annotation, "__args__", ())) if _is_model(a)]
-        if not inner:
-            return []
-        here = inner[-1]
-    return list(here.model_fields) if _is_model(here) else []
+        fields = [choice.model_fields[str(part)] for choice in choices if part in choice.model_fields]
+        if fields:
+            choices = [model for field in fields for model in _models_in(field.annotation)]
+        elif len(choices) > 1:  # the tag of a union
+            choices = [choice for choice in choices if part in get_args(choice.model_fields["kind"].annotation)]
+        # else the key of a mapping or the index of a list
+    return list(choices[0].model_fields) if len(choices) == 1 else []
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if _is_model(annotation):
+        return [annotation]
+    return [model for inner in get_args(annotation) for model in _models_in(inner)]
 
 
 def _is_model(value: Any) -> bool:

