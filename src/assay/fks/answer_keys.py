@@ -16,7 +16,7 @@ from assay.fks.rows import Label
 from assay.fks.wordlists import ARTICLES, COPULAS
 
 _LONGEST_KEY = 120
-_CUT = re.compile(r"[,，、()（）\[\]{}]")
+_CUT = re.compile(r"[,，、(（\[{]")
 _STOP = re.compile(r"[!?;。｡…]|\.(?=\s|$)")
 _SHORT_WORD = re.compile(r"(?:^|[^\w])[a-z]{1,2}\Z")
 _DASH = re.compile(r"(?:^|\s)-+\s")
