@@ -1,10 +1,12 @@
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from assay.model.loading import LoadedModel, load, prepare_process
 
+sys.path.insert(0, str(Path(__file__).parent))  # model_helpers
 prepare_process()
 
 
@@ -63,13 +65,22 @@ def fks_like_prompts() -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def real_model_folder():
-    """Return a function from the name of a real model to its folder; skips where it has not been fetched."""
+def real_model_folder(root):
+    """Return a function from a name in the registry to its folder; skips where the model has not been fetched.
+
+    `ASSAY_TEST_MODELS` may name a folder of ready model folders to look in first.
+    """
+    from assay.config.models import read_registry
+    from assay.errors import ModelError
+    from assay.model.cache import Cache, model_folder
 
     def find(name: str) -> Path:
-        folder = Path(os.environ.get("ASSAY_TEST_MODELS", "no such folder")) / name
-        if not (folder / "config.json").is_file():
-            pytest.skip(f"{name} is not there: set ASSAY_TEST_MODELS to a folder of model folders")
-        return folder
+        ready = Path(os.environ.get("ASSAY_TEST_MODELS", "no such folder")) / name
+        if ready.is_dir():
+            return ready
+        try:
+            return model_folder(read_registry(root)[name], Cache())
+        except ModelError as error:
+            pytest.skip(str(error))
 
     return find

@@ -292,7 +292,7 @@ def _environment(model: Any, dtype: str) -> dict[str, Any]:
     return {
         "dtype": dtype,
         "device": torch.cuda.get_device_name(model.device) if device == "cuda" else device,
-        "torch": torch.__version__,
+        "torch": str(torch.__version__),
         "transformers": transformers.__version__,
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),
         "cpu_vendor": _cpu_vendor(),

@@ -1,0 +1,136 @@
+"""The guarantee of the packed engine, on the embedded models: bits of logits, texts, states."""
+
+import hashlib
+import random
+
+import pytest
+import torch
+
+from assay.model.engine import Decoding, Request
+from assay.model.hidden import last_token_states
+from assay.model.loading import load
+from assay.model.packed import Forward, PackedEngine
+from assay.model.unpacked import SequentialEngine
+
+pytestmark = [pytest.mark.real_model, pytest.mark.long]
+
+# Model, prompts that all variants run, prompts that the slow variants (1 slot, one prompt at a time) run.
+MODELS = [("smollm2-135m", 40, 12), ("qwen2.5-coder-0.5b", 16, 4)]
+DECODING = Decoding(max_new_tokens=24)
+
+
+class Digests(Forward):
+    """A forward pass that remembers the digest of the logits of every row at every step."""
+
+    def __init__(self, weights, requests):
+        super().__init__(weights)
+        self.of = {}
+        self._prompts = {tuple(request.token_ids): request.row_id for request in requests}
+        self._rows = {}
+
+    def step(self, decoding, starting, slab, least=0):
+        started = [self._prompts[tuple(tokens)] for _, tokens in starting]
+        self._order = [self._rows[slot] for slot, _, _ in decoding] + started
+        self._rows.update((slot, row) for (slot, _), row in zip(starting, started, strict=True))
+        return super().step(decoding, starting, slab, least)
+
+    def logits(self, step):
+        logits = super().logits(step)
+        for row, values in zip(self._order, logits, strict=True):
+            self.of.setdefault(row, hashlib.sha256()).update(values.contiguous().numpy().tobytes())
+        return logits
+
+
+def run(model, requests, slots):
+    """Return {row: (text, digest of all its logits)}."""
+    engine = PackedEngine(model.weights, model.layout, slots=slots, slab_bytes=1 << 40)
+    engine._forward = Digests(model.weights, requests)
+    rows = {row.row_id: row for row in engine.generate(requests, DECODING)}
+    return {name: (row.text, row.finish_reason, engine._forward.of[name].hexdigest()) for name, row in rows.items()}
+
+
+@pytest.fixture(scope="module", params=MODELS, ids=[name for name, _, _ in MODELS])
+def case(request, real_model_folder, fks_like_prompts):
+    name, n_all, n_slow = request.param
+    model = load(real_model_folder(name))
+    assert model.fallback is None
+    tokenizer = model.weights.tokenizer
+    prompts = dict.fromkeys(fks_like_prompts[:n_all])
+    requests = [Request(f"row-{n}", tokenizer(prompt).input_ids, 24) for n, prompt in enumerate(prompts)]
+    return model, requests, n_slow
+
+
+@pytest.fixture(scope="module")
+def base(case):
+    model, requests, _ = case
+    return run(model, requests, 16)
+
+
+def test_slots_do_not_change_logits(case, base):
+    model, requests, n_slow = case
+    few = requests[:n_slow]
+    assert run(model, few, 1) == {request.row_id: base[request.row_id] for request in few}
+    assert run(model, requests, 4) == base
+
+
+def test_order_does_not_change_logits(case, base):
+    model, requests, _ = case
+    # Prompts are sorted by length, so another order shows among equal lengths and in which rows share a step.
+    assert run(model, random.Random(2).sample(requests, len(requests)), 7) == base
+    half = random.Random(3).sample(requests, len(requests) // 2)
+    assert run(model, half, 16) == {request.row_id: base[request.row_id] for request in half}
+
+
+def test_threads_do_not_change_logits(case, base):
+    model, requests, _ = case
+    torch.set_num_threads(2)
+    try:
+        assert run(model, requests, 16) == base
+    finally:
+        torch.set_num_threads(1)
+
+
+def test_texts_are_those_of_one_prompt_at_a_time(case, base):
+    model, requests, n_slow = case
+    for row in SequentialEngine(model.weights).generate(requests[:n_slow], DECODING):
+        assert (row.text, row.finish_reason) == base[row.row_id][:2]
+
+
+def test_states_are_those_of_a_plain_pass(case):
+    model, requests, n_slow = case
+    layers = list(range(model.weights.n_layers))
+    together = dict(last_token_states(model, requests, layers, "hidden_states"))
+    model.weights.attend("sdpa")
+    for request in requests[:n_slow]:
+        with torch.inference_mode():
+            output = model.weights.model.model(torch.tensor([request.token_ids]), output_hidden_states=True)
+        plain = torch.stack([state[0, -1] for state in output.hidden_states[1:]])
+        if len(request.token_ids) >= 12:
+            assert torch.equal(together[request.row_id], plain)
+        else:
+            torch.testing.assert_close(together[request.row_id], plain, rtol=1e-4, atol=1e-4)
+
+
+def test_states_do_not_depend_on_neighbours_or_threads(case):
+    model, requests, n_slow = case
+    layers = list(range(model.weights.n_layers))
+    together = dict(last_token_states(model, requests, layers, "hidden_states"))
+    for request in requests[:n_slow]:
+        (_, alone), *_ = last_token_states(model, [request], layers, "hidden_states")
+        assert torch.equal(together[request.row_id], alone)
+    torch.set_num_threads(2)
+    try:
+        threaded = dict(last_token_states(model, requests, layers, "hidden_states"))
+    finally:
+        torch.set_num_threads(1)
+    assert all(torch.equal(together[row], threaded[row]) for row in together)
+
+
+def test_long_prompts_keep_their_bits(case):
+    model, requests, _ = case
+    tokens = [token for request in requests for token in request.token_ids]
+    long = [Request(f"long-{n}", (tokens * 3)[n : n + length], 24) for n, length in enumerate((300, 431, 700))]
+    alone = {}
+    for request in long:
+        alone |= run(model, [request], 16)
+    assert run(model, long + requests[:8], 16).items() >= alone.items()
