@@ -79,6 +79,11 @@ class Judge(Strict):
     """Name of the judge; it must not be evaluated itself."""
     max_new_tokens: PositiveInt = 8
     """Longest verdict."""
+    template: str = (
+        "Question: {question}\nFirst answer: {first}\nSecond answer: {second}\n"
+        "Do both answers name the same thing? Reply with yes or no.\nReply:"
+    )
+    """What it is asked, with the slots `{question}`, `{first}` and `{second}`."""
 
     @model_validator(mode="after")
     def _named(self) -> "Judge":
@@ -112,7 +117,7 @@ class Lens(Strict):
     skip: NonNegativeInt = 16
     """Leading positions left out."""
     texts: ProjectPath | None = None
-    """Text file with one prompt a line; by default the embedded generic texts."""
+    """Text file with one generic prompt a line; required by transport jlens."""
 
 
 class Bootstrap(Strict):
@@ -241,6 +246,10 @@ class FksConfig(Strict):
             raise ValueError("relations: each name once")
         if self.queries_per_family.get("anchor", 1) != 1:
             raise ValueError("queries_per_family.anchor: 1, since a fact has exactly one anchor")
+        if "jlens" in self.metrics.internal.transports and self.states.top_state != "block_output":
+            raise ValueError("states.top_state: block_output, which transport jlens needs")
+        if "jlens" in self.metrics.internal.transports and self.lens.texts is None:
+            raise ValueError("lens.texts: a text file with one prompt a line, which transport jlens needs")
         if isinstance(self.chosen, CardDataset) and (self.selection == "well_known" or self.queries_per_family):
             raise ValueError("selection and queries_per_family: only for facts that are built here")
         return self

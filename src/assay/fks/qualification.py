@@ -36,9 +36,10 @@ class FilterModel(Protocol):
 
 
 class QualificationSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The filter models, by their names in the registry; each must be given to `keep_qualified`."""
+    """The filter models, by their names in the registry, and what of their entries decides bytes."""
 
     filter_models: tuple[str, ...]
+    models: tuple[dict[str, Any], ...] = ()
 
 
 class Candidate(NamedTuple):
