@@ -5,6 +5,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -235,7 +236,11 @@ class _Worker:
             self._end(preload)
             return judge.lost(str(error), **facts)  # type: ignore[arg-type]
         plan = server.plan
-        paths = {} if plan.backend == "namespaces" else {f"{plan.box}/python": world.PREFIX, plan.box: world.BOX}
+        paths = (
+            {}
+            if plan.backend == "namespaces"
+            else {f"{plan.box}/tmp": "/tmp", plan.box: world.BOX, str(Path(plan.box).parent / "python"): world.PREFIX}
+        )
         return judge.record(outcome, paths=paths, **facts)  # type: ignore[arg-type]
 
     def _server(self, preload: tuple[str, ...]) -> Server:

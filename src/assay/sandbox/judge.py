@@ -66,7 +66,9 @@ def record(
             exit_code = os.WEXITSTATUS(outcome.status)
         else:
             number = os.WTERMSIG(outcome.status)
-    stdout, stderr = outcome.stdout[: limits.stdout_bytes], outcome.stderr[: limits.stderr_bytes]
+    # Without a mount namespace the sandbox lies at a path per worker; inside it would have had the constant one.
+    stdout = records.constant_paths(outcome.stdout[: limits.stdout_bytes], paths)
+    stderr = outcome.stderr[: limits.stderr_bytes]
     kept_out: Captured | None = Captured.of(stdout)
     kept_err: Captured | None = Captured.of(records.normalise_stderr(stderr, paths))
     partial: dict[str, Captured] = {}

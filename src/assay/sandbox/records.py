@@ -189,9 +189,14 @@ class Result(msgspec.Struct, frozen=True):
 
 def normalise_stderr(data: bytes, paths: dict[str, str]) -> bytes:
     """Replace the host's paths by constant ones, and memory addresses by one word."""
+    return _ADDRESS_BYTES.sub(b"0xADDRESS", constant_paths(data, paths))
+
+
+def constant_paths(data: bytes, paths: dict[str, str]) -> bytes:
+    """Replace the host's paths by constant ones, in the given order."""
     for path, constant in paths.items():
         data = data.replace(path.encode(), constant.encode())
-    return _ADDRESS_BYTES.sub(b"0xADDRESS", data)
+    return data
 
 
 def address_like(data: bytes) -> bool:

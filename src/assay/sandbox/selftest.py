@@ -202,9 +202,13 @@ class SelfTest:
             raise _Failed("a daemon survived")
 
     def _process_count_capped(self) -> None:
+        most = _LIMITS.processes - 1
         for _ in range(2):
-            expected = f"{_LIMITS.processes - 1}\n"
-            self._expect(self._do(_FORK), expected, f"forks until refusal, {expected.strip()} expected")
+            outcome = self._do(_FORK)
+            forked = int(outcome.stdout or b"-1")
+            # Without a user namespace, other processes of this user come and go meanwhile.
+            if not most // 2 <= forked <= most:
+                raise _Failed(f"{forked} forks until refusal instead of {most}")
 
     def _process_memory_capped(self) -> None:
         code = f"try:\n x = bytearray({2 * _LIMITS.memory_mb} << 20)\nexcept MemoryError:\n print('capped')\n"

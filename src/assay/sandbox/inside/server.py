@@ -324,7 +324,8 @@ def confine(job):
     os.close(job["report"])
     os.close(job["stop"])
     namespaces = settings["backend"] == "namespaces"
-    others = 3 if namespaces else tasks_of(settings["uid"])  # launcher, server and process 1 count as well
+    # In the user namespace launcher, server and process 1 count as well; without one, all that this user runs.
+    others = 3 if namespaces else tasks_of(settings["uid"]) - (settings["uid"] == os.geteuid())
     if not namespaces and settings["uid"] != os.geteuid():
         switch_user(settings)
     limits = (
