@@ -37,13 +37,13 @@ class Texts:
     ----------
     role : str
         One sentence: whom the assistant works for.
-    constraints : dict
-        Constraint -> (sentence when it must hold, sentence when it must not). ``{parameter}`` stands for the name of
-        the variable that it is bound to, ``{limits[name]}`` for a threshold.
+    conditions : dict
+        Constraint or helper -> clause, or pair of clauses: when it must hold, and when it must not. ``{parameter}``
+        stands for the name of the variable that it is bound to, ``{limits[name]}`` for a threshold.
     """
 
     role: str
-    constraints: dict[str, tuple[str, str]]
+    conditions: dict[str, str | tuple[str, str]]
 
 
 @dataclass(frozen=True)

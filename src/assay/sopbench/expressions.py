@@ -5,7 +5,7 @@ all four go through their children from left to right and stop at the first that
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
@@ -165,12 +165,15 @@ def renamed(expression: Expression, mapping: Mapping[str, str]) -> Expression:
 
 def joined(kind: Kind, parts: "list[Expression]") -> Expression | None:
     """Join expressions under one kind: members of the same kind are taken over, a single part stays itself."""
-    flat: list[Expression] = []
-    for part in parts:
-        if isinstance(part, Group) and part.kind == kind:
-            flat.extend(part.children)
-        else:
-            flat.append(part)
+    flat = list(_flat(kind, parts))
     if not flat:
         return None
     return flat[0] if len(flat) == 1 else Group(kind, tuple(flat))
+
+
+def _flat(kind: Kind, parts: Iterable[Expression]) -> Iterator[Expression]:
+    for part in parts:
+        if isinstance(part, Group) and part.kind == kind:
+            yield from _flat(kind, part.children)
+        else:
+            yield part
