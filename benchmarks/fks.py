@@ -13,9 +13,11 @@ from typing import Any, cast
 SENTENCES = (
     "{a}", " {a}.", "The answer is {a}.", "It is {a}, which is larger than {b}", "{a}\nQuestion: What is {b}?",
     "I think it is {a} or {b}", "Not {a} but {b}", '{{"answer": "{a}"}}', '```json\n{{"answer": "{a}", "note": "{b}"',
-    "I don't know", "{a} {a} {a} {a} {a}", " {s} is known for {b}.\n\nThe answer is", "{s} - {a}", "Das ist {a} und {b}.",
+    "I don't know", "{a} {a} {a} {a} {a}", " {s} is known for {b}.\n\nThe answer is", "{s} - {a}",
+    "Das ist {a} und {b}.",
     "Это {a}, а не {b}", "答案是{a}。", "不是{a}，而是{b}", "Ce n'est pas {a}, c'est {b}.", "La respuesta es: {a}",
-    "The answer is:\nThe answer is:\nThe answer is", "{s} is a country in the middle of {b} and {a}, and the largest of",
+    "The answer is:\nThe answer is:\nThe answer is",
+    "{s} is a country in the middle of {b} and {a}, and the largest of",
 )  # fmt: skip
 
 

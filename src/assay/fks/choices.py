@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import cached_property
 
 from assay.fks.clauses import is_negated
-from assay.fks.lexicon import Lexicon, resolve
+from assay.fks.lexicon import Lexicon, compile_surface, resolve
 from assay.fks.normalisation import HAN, Text
 from assay.fks.outcome import Outcome
 
@@ -19,12 +19,27 @@ _ARTICLE = re.compile(r"\s+(?!(?:or|and)\b)[a-z]")
 _LETTERS_LIKE_WORDS = "AI"
 
 
-class Options(NamedTuple):
-    """The options of a query: letter -> text, the right letters, and a lexicon under the letters."""
+class Options:
+    """The options of a query: letter -> text, the right letters, and every surface of what they name."""
 
-    texts: dict[str, str]
-    right: frozenset[str]
-    lexicon: Lexicon
+    def __init__(self, texts: dict[str, str], right: frozenset[str], gold: Lexicon, competitors: Lexicon) -> None:
+        self.texts = texts
+        self.right = right
+        self._gold = gold
+        self._competitors = competitors
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """Surfaces under the letters: those of the gold, and of a competitor that an option names."""
+        return Lexicon({letter: self._names(letter, text) for letter, text in self.texts.items()})
+
+    def _names(self, letter: str, text: str) -> list[str]:
+        if letter in self.right:
+            return [text, *(surface.raw for surface in self._gold.by_owner[None])]
+        tokens = compile_surface(text).tokens
+        owners = {owner for owner, _ in self._competitors.by_tokens.get(tokens, ())}
+        found = self._competitors.by_owner[owners.pop()] if len(owners) == 1 else []
+        return [text, *(surface.raw for surface in found if surface.tokens not in self._gold.by_tokens)]
 
 
 def parse_options(query: str) -> dict[str, str]:
@@ -43,24 +58,9 @@ def letter_options(choices: Sequence[str]) -> dict[str, str]:
 
 
 def make_options(texts: dict[str, str], gold: Lexicon, competitors: Lexicon) -> Options | None:
-    """Return the options with every surface of what they name; None if the gold is not among them."""
-    names: dict[str, list[str]] = {}
-    right = []
-    for letter, text in texts.items():
-        tokens = tuple(Text(text).tokens)
-        names[letter] = [text]
-        if gold.equals(tokens):
-            right.append(letter)
-            names[letter] += [surface.raw for _, surface in gold.entries]
-        else:
-            owners = {owner for owner, _ in competitors.by_tokens.get(tokens, ())}
-            if len(owners) == 1:
-                names[letter] += [
-                    surface.raw
-                    for owner, surface in competitors.entries
-                    if owner in owners and surface.tokens not in gold.by_tokens
-                ]
-    return Options(texts, frozenset(right), Lexicon(names)) if right else None
+    """Return the options of a query; None if the gold is not among them."""
+    right = frozenset(letter for letter, text in texts.items() if gold.equals(compile_surface(text).tokens))
+    return Options(texts, right, gold, competitors) if right else None
 
 
 def selected(text: Text, options: Options, *, german: bool) -> tuple[dict[str, str], dict[str, str]]:

@@ -1,7 +1,6 @@
 """Surfaces of answers, and where a text mentions them (specification section 5.4, mentions)."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ from assay.fks.wordlists import ARTICLES
 _BETWEEN_TOKENS = " -.,/&"
 _SHORT_TEXT = 8
 _QUOTES = "\"'“”„‟«»‹›‘’`*_「」『』"
+_CLOSING_QUOTES = frozenset(_QUOTES)
 
 
 def without_articles(tokens: tuple[str, ...]) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def without_articles(tokens: tuple[str, ...]) -> tuple[str, ...]:
 class Surface:
     """One way to write an answer, compiled."""
 
-    __slots__ = ("distinctive", "gaps", "plain", "quoted", "raw", "short", "size", "tokens")
+    __slots__ = ("distinctive", "gaps", "plain", "raw", "short", "size", "spelling", "tokens")
 
     def __init__(self, raw: str) -> None:
         tokens, gaps = split_tokens(normalise(raw))
@@ -36,15 +36,9 @@ class Surface:
         self.short = len(joined) <= 2 and joined.isascii()
         # Without Russian words, equal tokens are equal strings.
         self.plain = not any(is_russian(token) for token in tokens)
-        self.distinctive: re.Pattern[str] | None = None
-        self.quoted: re.Pattern[str] | None = None
-        if self.short and tokens:
-            spelling = raw.strip()
-            if spelling != spelling.lower() or not spelling.isalnum():
-                # A full stop at the end of "U.S." is often swallowed by the sentence.
-                core = re.escape(spelling.rstrip("."))
-                self.distinctive = re.compile(rf"(?<![^\W_]){core}(?![^\W_])")
-            self.quoted = re.compile(rf"[{_QUOTES}]{re.escape(spelling)}[{_QUOTES}]", re.IGNORECASE)
+        self.spelling = raw.strip()
+        # Capitals or dots of its own tell a short name from a word: "US", ".at".
+        self.distinctive = self.spelling != self.spelling.lower() or not self.spelling.isalnum()
 
 
 @lru_cache(maxsize=1 << 16)
@@ -80,8 +74,8 @@ class Lexicon:
     """
 
     def __init__(self, entities: Mapping[str, Iterable[str]] | Mapping[None, Iterable[str]]) -> None:
-        self.entries: list[Entry] = []
         self.by_tokens: dict[tuple[str, ...], list[Entry]] = {}
+        self.by_owner: dict[str | None, list[Surface]] = {}
         self._index: dict[str, list[Entry]] = {}
         self._bare: dict[tuple[str, ...], Surface] = {}
         for owner, names in entities.items():
@@ -91,13 +85,13 @@ class Lexicon:
     def _add(self, owner: str | None, surface: Surface) -> None:
         if not surface.tokens:
             return
-        same = self.by_tokens.setdefault(surface.tokens, [])
-        # "US" and "U.S." are two spellings; "Berlin" and "Berlin" of two languages are one.
-        if any(other == owner and there.raw == surface.raw for other, there in same):
+        own = self.by_owner.setdefault(owner, [])
+        # "US" and "U.S." are two spellings; "Berlin" and "Berlin" of two languages are one surface.
+        if surface in own:
             return
+        own.append(surface)
         entry = (owner, surface)
-        same.append(entry)
-        self.entries.append(entry)
+        self.by_tokens.setdefault(surface.tokens, []).append(entry)
         if surface.tokens[0] in ARTICLES:
             self._bare.setdefault(without_articles(surface.tokens), surface)
         for key in stems(surface.tokens[0]):
@@ -186,10 +180,29 @@ def _short_is_meant(text: Text, start: int, end: int, surface: Surface, code: bo
     size = len(text.tokens)
     if end - start == size or (code and end == size and size <= _SHORT_TEXT):
         return True
+    return _stands_in(text.raw, surface)
+
+
+def _stands_in(raw: str, surface: Surface) -> bool:
+    """Tell whether a text has a short surface in its own distinctive spelling, or in quotes."""
+    # A full stop at the end of "U.S." is often swallowed by the sentence.
+    spelling = surface.spelling.rstrip(".")
+    if surface.distinctive and any(
+        not (at and raw[at - 1].isalnum()) and not raw[end : end + 1].isalnum() for at, end in _places(raw, spelling)
+    ):
+        return True
+    folded, wanted = raw.casefold(), surface.spelling.casefold()
     return any(
-        pattern is not None and pattern.search(text.raw) is not None
-        for pattern in (surface.distinctive, surface.quoted)
+        at and folded[at - 1] in _QUOTES and folded[end : end + 1] in _CLOSING_QUOTES
+        for at, end in _places(folded, wanted)
     )
+
+
+def _places(text: str, piece: str) -> Iterator[tuple[int, int]]:
+    at = text.find(piece) if piece else -1
+    while at >= 0:
+        yield at, at + len(piece)
+        at = text.find(piece, at + 1)
 
 
 def resolve(mentions: list[Mention]) -> list[Mention]:

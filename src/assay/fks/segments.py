@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -81,7 +81,8 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _KEYED = re.compile(rf"""["']?(?<!\w)({"|".join(ANSWER_KEYS)})["']?{_VALUE}""", re.IGNORECASE | re.DOTALL)
 _ANY_KEY = re.compile(rf"""["'](?:[^"'\\]|\\.)*["']{_VALUE}""", re.DOTALL)
 _ELEMENT = re.compile(r""""((?:[^"\\]|\\.)*)"?|'((?:[^'\\]|\\.)*)'?|([^\s,\[\]"']+)""", re.DOTALL)
-_LONGEST_JSON = 20_000
+_LONGEST_JSON = 20_000  # characters
+_JSON_LINES = 50
 
 
 def read_answer(text: str, is_prompt_line: Callable[[str], bool]) -> Answer:
@@ -109,12 +110,13 @@ def read_answer(text: str, is_prompt_line: Callable[[str], bool]) -> Answer:
 
 
 def _read_line(text: str, is_prompt_line: Callable[[str], bool]) -> Answer:
-    for line, rest in _lines(text):
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
         line = line[:LONGEST_SEGMENT].strip()
         if line[:1] in _CUE_STARTS:
             line = _without_cues(line)
         if line[:1] in ("{", "[") or line.startswith("```"):
-            answer, _ = _read_json((line + rest())[:_LONGEST_JSON])
+            answer, _ = _read_json("\n".join([line, *lines[number : number + _JSON_LINES]])[:_LONGEST_JSON])
             if answer is not None:
                 return answer
             line = _FENCE_LINE.sub("", line)
@@ -129,12 +131,6 @@ def _read_line(text: str, is_prompt_line: Callable[[str], bool]) -> Answer:
         if not is_prompt_line(line):
             return Answer((line,))
     return Answer(problem="empty")
-
-
-def _lines(text: str) -> Iterator[tuple[str, Callable[[], str]]]:
-    lines = text.splitlines()
-    for number, line in enumerate(lines, 1):
-        yield line, lambda number=number: "\n" + "\n".join(lines[number : number + 50])  # type: ignore[misc]
 
 
 def _without_cues(line: str) -> str:

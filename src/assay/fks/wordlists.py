@@ -111,8 +111,8 @@ CHINESE_BEFORE_AFTER = ("之前", "以前", "之后", "以后", "前", "后")
 
 # Patterns over normalised text. A refusal must contain one of the triggers: most texts need no further look.
 REFUSAL_TRIGGERS = _words(
-    "know known sure certain unsure idea clue unknown answer answered determine"
-    " determined information ai n none null nothing"
+    "know known sure certain unsure idea clue unknown cannot can could couldn"
+    " unable able won will information ai n none null nothing"
     " sais sait connais aucune inconnu inconnue pas ignore repondre"
     " se idea desconozco desconocido desconocida seguro segura informacion responder contestar"
     " weiss ahnung unbekannt sicher bekannt information informationen beantworten"
