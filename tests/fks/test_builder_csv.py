@@ -123,7 +123,7 @@ def test_a_file_that_is_not_utf8_is_named(tmp_path):
 def test_another_file_than_the_locked_one_is_an_error(tmp_path):
     config = table(tmp_path / "my.csv")
     config["csv"]["sha256"] = bytes_digest(b"other")
-    with pytest.raises(DataError, match="assay lock"):
+    with pytest.raises(DataError, match="assay data lock fks"):
         run(config)
 
 

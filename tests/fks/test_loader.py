@@ -262,7 +262,7 @@ def test_another_file_than_the_locked_one_is_an_error(tmp_path):
     locked = settings(folder)
     path = folder / "benchmark_facts.jsonl"
     path.write_text(path.read_text().replace("Object 3", "Object 4"))
-    with pytest.raises(DataError, match="assay lock"):
+    with pytest.raises(DataError, match="assay data lock fks"):
         load(locked, Inputs(()))
 
 

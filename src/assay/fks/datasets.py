@@ -47,11 +47,22 @@ def _digest(root: Path, name: str) -> str:
     return file_digest(root / name)
 
 
+def with_dataset(config: FksConfig, name: str) -> FksConfig:
+    """Return the config with another of its datasets chosen.
+
+    Raises
+    ------
+    ConfigError
+        If there is none of this name.
+    """
+    if name not in config.datasets:
+        known = "one of " + ", ".join(config.datasets)
+        raise ConfigError(f"{name!r} is no dataset", file="configs/fks.yaml", key="datasets", expected=known)
+    return config.model_copy(update={"dataset": name})
+
+
 def fetch_published(
-    root: Path,
-    config: FksConfig,
-    revision: str,
-    download: Callable[..., str] | None = None,
+    root: Path, config: FksConfig, revision: str, download: Callable[..., str] | None = None
 ) -> dict[str, Any]:
     """Fetch the published files at a revision into the folder of the chosen `card` dataset.
 
@@ -71,6 +82,8 @@ def fetch_published(
     ------
     ConfigError
         If the chosen dataset is not a `card` dataset, or the revision is no commit.
+    DataError
+        If the hub cannot be reached or has no such revision.
     """
     chosen = config.chosen
     if not isinstance(chosen, CardDataset):
@@ -82,10 +95,20 @@ def fetch_published(
         )
     if len(revision) != 40 or not set(revision) <= set("0123456789abcdef"):
         raise ConfigError(f"{revision!r} is no commit", key="--revision", expected="40 hex digits")
-    if download is None:
-        from huggingface_hub import snapshot_download
-
-        download = snapshot_download
     folder = root / chosen.folder
-    download(repo_id=PUBLISHED, repo_type="dataset", revision=revision, local_dir=folder)
+    _download(download, revision, folder)
     return lock_entry(folder) | {"repository": PUBLISHED, "revision": revision}
+
+
+def _download(download: Callable[..., str] | None, revision: str, folder: Path) -> None:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        (download or snapshot_download)(repo_id=PUBLISHED, repo_type="dataset", revision=revision, local_dir=folder)
+    except (OSError, HfHubHTTPError, LocalEntryNotFoundError) as error:
+        raise DataError(
+            f"{PUBLISHED} at {revision[:12]} cannot be fetched ({type(error).__name__})",
+            file=folder,
+            remedy="check the connection and the revision, or copy the files there and run `assay data lock fks`",
+        ) from error

@@ -170,7 +170,7 @@ def _check_digests(folder: Path, places: dict[str, list[Path]], files: dict[str,
                 "the file is missing" if name in files else "the lock does not name this file",
                 file=folder / name,
                 expected="exactly the files of configs/lock.yaml",
-                remedy="run `assay lock` again if the change is meant",
+                remedy="run `assay data lock fks --renew` if the change is meant",
             )
         found = file_digest(folder / name)
         if found != files[name]:
@@ -178,7 +178,7 @@ def _check_digests(folder: Path, places: dict[str, list[Path]], files: dict[str,
                 f"the file has the sha256 {found}",
                 file=folder / name,
                 expected=f"{files[name]}, as recorded in configs/lock.yaml",
-                remedy="run `assay lock` again if the change is meant",
+                remedy="run `assay data lock fks --renew` if the change is meant",
             )
 
 

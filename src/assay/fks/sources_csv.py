@@ -61,7 +61,7 @@ def read_locked(path: Path, sha256: str | None) -> bytes:
             f"the file has the sha256 {bytes_digest(data)}",
             file=path,
             expected=f"{sha256}, as recorded in configs/lock.yaml",
-            remedy="run `assay lock` again if the change is meant",
+            remedy="run `assay data lock fks --renew` if the change is meant",
         )
     return data
 
