@@ -8,8 +8,7 @@ import msgspec
 
 from assay.canonical import file_digest
 from assay.config.files import validate
-from assay.config.models import ModelEntry, PromptPolicy, choose, read_registry
-from assay.errors import ConfigError
+from assay.config.models import PromptPolicy
 from assay.model.engine import Decoding
 from assay.model.generate import generate_rows
 from assay.model.store import RowStore
@@ -17,6 +16,7 @@ from assay.records.jsonl import write_rows
 from assay.records.rows import PromptRow
 from assay.records.step import StepContext
 from assay.steps.common import require_unique
+from assay.steps.loaded import model_of
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,15 +58,6 @@ def run(context: StepContext) -> None:
     count = write_rows(context.out / "generations.jsonl", rows)
     context.facts["rows"] = {"generations.jsonl": count}
     require_unique(context, "generations.jsonl", "row_id")
-
-
-def model_of(context: StepContext, decisive: dict[str, Any]) -> tuple[ModelEntry, dict[str, Any]]:
-    """Return the registry's entry and the lock's entry of the model that a job describes."""
-    name = decisive["name"]
-    entry = choose(read_registry(context.root), [name])[0]
-    if entry.decisive() != decisive:
-        raise ConfigError("the registry's entry changed since planning", key=name, remedy="run the command again")
-    return entry, context.locked[f"models/{name}"]
 
 
 def finished_rows(root: Path) -> Iterator[Path]:

@@ -1,0 +1,62 @@
+"""Lens: the average Jacobians that carry a layer's states to the top layer, fitted on a text file."""
+
+from typing import Any
+
+import msgspec
+
+from assay.canonical import file_digest
+from assay.errors import DataError
+from assay.records.atomic import atomic_file
+from assay.records.step import StepContext
+from assay.steps.loaded import loaded_model
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Config of a lens job: the model, the layers, and the fit's own settings."""
+
+    model: dict[str, Any]
+    layers: list[int]
+    lens: dict[str, Any]
+
+
+def run(context: StepContext) -> None:
+    """Fit on the locked text file; finished prompts of an interrupted fit are kept."""
+    settings = msgspec.convert(context.config, Settings)
+    assert context.function is not None
+    texts = [
+        line for name, entry in context.locked.items() if name.startswith("data/") for line in _lines(context, entry)
+    ]
+    options = {key: value for key, value in settings.lens.items() if key != "texts"}
+    with loaded_model(context, settings.model) as (entry, _, model):
+        fit_settings = msgspec.convert(options, settings_type(context))
+        lens = context.function(
+            model.weights,
+            fit_settings,
+            texts=texts,
+            layers=settings.layers,
+            shards=context.shards,
+            header={"model_id": entry.name},
+        )
+    with atomic_file(context.out / "lens.safetensors") as file:
+        file.write(lens.to_bytes())
+
+
+def settings_type(context: StepContext) -> Any:
+    """Return the settings type that the fit's second parameter declares."""
+    import inspect
+    import typing
+
+    function = inspect.unwrap(context.function)  # type: ignore[arg-type]
+    return list(typing.get_type_hints(function).values())[1]
+
+
+def _lines(context: StepContext, entry: dict[str, Any]) -> list[str]:
+    lines = []
+    for name, sha256 in entry["files"].items():
+        path = context.root / name
+        if not path.is_file():
+            raise DataError("the text file does not exist", file=name, remedy="put it back, or choose another")
+        if file_digest(path) != sha256:
+            raise DataError("the text file is not the locked one", file=name, remedy="run `assay lock` again")
+        lines += [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return lines
