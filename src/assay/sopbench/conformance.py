@@ -211,7 +211,9 @@ def _base_differences(row: ReplayRow, task: Task, cards: CardDialect) -> list[Di
 def _base_differences_in(
     row: ReplayRow, task: Task, cards: CardDialect, dialect: ContentDialect
 ) -> Iterator[Difference]:
-    system = PROCEDURES[row.domain].open(msgspec.json.decode(msgspec.json.encode(task.initial_database)), cards)
+    system = PROCEDURES[row.domain].system.opened(
+        msgspec.json.decode(msgspec.json.encode(task.initial_database)), cards
+    )
     for number, call in enumerate(row.call_rows(), 1):
         if call.content.startswith("Error: Tool ") and call.content.endswith("not found."):
             continue

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from random import Random
 from typing import Any
 
@@ -18,15 +17,6 @@ class Procedure:
     system: type[System]
     session: type[Session]
     rules: Rules
-
-    def open(self, state: dict[str, Any], cards: str = "list") -> System:
-        """Return a base system on a state, which it will change."""
-        return self.system(state) if not self.has_card_dialects else self.system(state, cards=cards)  # type: ignore[call-arg]
-
-    @cached_property
-    def has_card_dialects(self) -> bool:
-        """Whether the system's constructor takes a card dialect (the bank)."""
-        return getattr(self.system, "has_card_dialects", False)
 
 
 @dataclass(frozen=True)

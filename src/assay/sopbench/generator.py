@@ -1,6 +1,8 @@
 """New tasks: a world, a request, and a rule that holds, or of which one chosen condition does not."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -9,15 +11,28 @@ import msgspec
 from assay.canonical import derive_seed
 from assay.errors import DataError
 from assay.sopbench.domain import Domain
-from assay.sopbench.expressions import Expression, Group, Single, decode, encode, inverse, joined, singles
+from assay.sopbench.expressions import Expression, Group, Single, encode, inverse, joined, singles
 from assay.sopbench.graph import GraphBuilder
 from assay.sopbench.planning import Planner
 from assay.sopbench.rows import Task, TaskRow, task_identity
-from assay.sopbench.system import Check, Session, Strict, compile_rule, default_table
+from assay.sopbench.system import Check, Strict, compile_rule, default_table
 from assay.sopbench.toolbox import offered_functions
 
-_DRAWS = 400  # worlds drawn for one task before the next goal is tried
-_ENOUGH = 12  # different candidates among which a refused task is chosen
+_DRAWS = 150  # worlds drawn for one task before the next goal is tried
+_ENOUGH = 8  # candidates among which a refused task is chosen
+_KEEP_RATE = 0.75  # share of customizable conditions that a drawn rule keeps
+
+
+@dataclass(frozen=True)
+class _Ruled:
+    """A drawn rule with everything that is made from it once."""
+
+    rule: Expression | None
+    expanded: Expression | None
+    check: Check | None
+    graph: dict[str, object]
+    links: tuple[str, ...]  # linked conditions that it names
+    flips: tuple[tuple[str, Check], ...]  # condition -> the rule with that condition inverted
 
 
 class TaskGenerator:
@@ -28,7 +43,8 @@ class TaskGenerator:
         procedure = domain.procedure
         self._builder = GraphBuilder(procedure.rules, procedure.system.parameters)
         self._table = default_table(procedure.rules, procedure.session, procedure.system)
-        self.planner = Planner(procedure, offered_functions(domain.toolbox))
+        self._planner = Planner(procedure, offered_functions(domain.toolbox))
+        self._ruled = lru_cache(maxsize=None)(self._make_ruled)
 
     def tasks(self, seed: int, n_succeed: int, n_refuse: int) -> list[TaskRow]:
         """Return tasks that should succeed, then tasks that should be refused, in a fixed order.
@@ -44,42 +60,45 @@ class TaskGenerator:
         rows: list[TaskRow] = []
         for succeed, count in ((True, n_succeed), (False, n_refuse)):
             found = self._distinct(seed, succeed)
-            for _ in range(count):
+            for number in range(count):
                 task = next(found, None)
                 if task is None:
                     kind = "succeed" if succeed else "be refused"
-                    raise DataError(f"{self.domain.name} gives fewer than {count} tasks that should {kind}")
+                    raise DataError(f"{self.domain.name} gives {number} tasks that should {kind}", expected=f"{count}")
                 rows.append(self._row(task, len(rows)))
         return rows
 
     def _row(self, task: Task, index: int) -> TaskRow:
-        plan = self.planner.plan(task)
+        plan = self._planner.plan(task)
         name = self.domain.name
         return TaskRow(task_id=task_identity(name, task), domain=name, index=index, task=task, plan=plan)
 
     def _distinct(self, seed: int, succeed: bool) -> Iterator[Task]:
         seen: set[str] = set()
-        empty_rounds = number = 0
-        while empty_rounds < 3:
-            before = len(seen)
-            for goal in self.domain.scenario.wishes:
+        goals = list(self.domain.scenario.wishes)
+        number = 0
+        while goals:
+            for goal in list(goals):
                 draw = Random(derive_seed("sopbench-task", self.domain.name, seed, goal, succeed, number))
                 task = self.task(draw, goal, succeed)
-                if task is not None and (identity := task_identity(self.domain.name, task)) not in seen:
+                if task is None:
+                    goals.remove(goal)
+                elif (identity := task_identity(self.domain.name, task)) not in seen:
                     seen.add(identity)
                     yield task
             number += 1
-            empty_rounds = empty_rounds + 1 if len(seen) == before else 0
 
     def task(self, draw: Random, goal: str, succeed: bool) -> Task | None:
         """Draw one task of a goal, or None if none is found."""
+        if not succeed and not self._ruled(self.domain.procedure.rules.default(goal), goal).flips:
+            return None
         by_violation: dict[str, list[Task]] = {}
         for _ in range(_DRAWS):
             task, violated = self._drawn(draw, goal, succeed)
             if task is None:
                 continue
             if succeed:
-                if self.planner.plan(task) is not None:
+                if self._planner.plan(task) is not None:
                     return task
                 continue
             by_violation.setdefault(violated, []).append(task)
@@ -91,25 +110,25 @@ class TaskGenerator:
         return draw.choice(by_violation[draw.choice(sorted(by_violation))])
 
     def _drawn(self, draw: Random, goal: str, succeed: bool) -> tuple[Task | None, str]:
-        scenario, procedure = self.domain.scenario, self.domain.procedure
+        scenario, limits = self.domain.scenario, self.domain.procedure.rules.limits
+        ruled = self._ruled(self._rule(draw, goal), goal)
         state = scenario.world(draw)
         known = scenario.request(draw, state, goal)
-        rule = self._rule(draw, goal)
+        violated = self._violated(ruled, goal, state, known)
+        if violated is None or (violated == "") is not succeed:
+            return None, ""
         task = Task(
             user_goal=goal,
             initial_database=state,
-            constraint_parameters=dict(procedure.rules.limits),
+            constraint_parameters=dict(limits),
             user_known=known,
-            constraints_original=encode(rule),  # type: ignore[arg-type]
-            constraints=encode(procedure.rules.expanded(rule)),  # type: ignore[arg-type]
+            constraints_original=encode(ruled.rule),  # type: ignore[arg-type]
+            constraints=encode(ruled.expanded),  # type: ignore[arg-type]
             action_should_succeed=succeed,
-            directed_action_graph=self._builder.build(goal, rule).encode(),
-            user_instruction=_wish(scenario.wishes[goal], known),
+            directed_action_graph=ruled.graph,
+            user_instruction=f"You want to {_wish(scenario.wishes[goal], known)}.",
             user_prompt=_prompt(scenario.wishes[goal], known),
         )
-        violated = self._violated(task, rule)
-        if violated is None or (violated == "") is not succeed:
-            return None, ""
         return task, violated
 
     def _rule(self, draw: Random, goal: str) -> Expression | None:
@@ -118,57 +137,52 @@ class TaskGenerator:
         required = [rules.required[goal]] if goal in rules.required else []
         free = rules.customizable.get(goal)
         members = free.children if isinstance(free, Group) and free.kind == "and" else (free,) if free else ()
-        return joined("and", [*required, *(member for member in members if draw.random() < 0.75)])
+        return joined("and", [*required, *(member for member in members if draw.random() < _KEEP_RATE)])
 
-    def _violated(self, task: Task, rule: Expression | None) -> str | None:
-        """Return the one condition whose truth value refuses the task, "" if it may be carried out, else None."""
-        strict, session = self._opened(task)
-        try:
-            if not self._established(strict, task):
-                return None
-            check = self._compiled(self.domain.procedure.rules.expanded(rule))
-            if check is None or check(session, task.user_known):
-                done = strict.call(task.user_goal, _copied(self._given(task)))
-                return "" if _succeeded(done) else None
-            return self._only_reason(rule, session, task)
-        except Exception:  # noqa: BLE001 - a draw on which something raises is no clear task
-            return None
-
-    def _only_reason(self, rule: Expression | None, session: Session, task: Task) -> str | None:
-        linked = self.domain.procedure.rules.links
-        for single in dict.fromkeys(singles(rule)):
-            if single.name in linked or rule is None:
-                continue
-            check = self._compiled(self.domain.procedure.rules.expanded(_flipped(rule, single)))
-            if check is not None and check(session, task.user_known):
-                return ("not " if single.negated else "") + single.name
-        return None
+    def _make_ruled(self, rule: Expression | None, goal: str) -> _Ruled:
+        rules = self.domain.procedure.rules
+        named = list(dict.fromkeys(singles(rule)))
+        flips: list[tuple[str, Check]] = []
+        for single in named:
+            check = None
+            if rule is not None and single.name not in rules.links:
+                check = self._compiled(rules.expanded(_flipped(rule, single)))
+            if check is not None:
+                flips.append((("not " if single.negated else "") + single.name, check))
+        expanded = rules.expanded(rule)
+        links = tuple(sorted({single.name for single in named if single.name in rules.links}))
+        graph = self._builder.build(goal, rule).encode()
+        return _Ruled(rule, expanded, self._compiled(expanded), graph, links, tuple(flips))
 
     def _compiled(self, rule: Expression | None) -> Check | None:
         return compile_rule(rule, self.domain.procedure.session, self.domain.procedure.system)
 
-    def _opened(self, task: Task) -> tuple[Strict, Session]:
+    def _violated(self, ruled: _Ruled, goal: str, state: dict[str, Any], known: dict[str, Any]) -> str | None:
+        """Return the one condition whose truth value refuses the request, "" if it may be carried out, else None."""
         procedure = self.domain.procedure
-        system = procedure.open(_copied(task.initial_database))
-        session = procedure.session(system, task.constraint_parameters, careful=True)
-        target = self._compiled(decode(task.constraints))
-        return Strict(session, {**self._table, task.user_goal: target}), session
+        session = procedure.session(procedure.system.opened(_copied(state)), procedure.rules.limits, careful=True)
+        strict = Strict(session, {**self._table, goal: ruled.check})
+        try:
+            if not self._established(strict, ruled, known):
+                return None
+            if ruled.check is None or ruled.check(session, known):
+                names = procedure.system.parameters[goal]
+                done = strict.call(goal, _copied({name: known[name] for name in names if name in known}))
+                return "" if _succeeded(done) else None
+            return next((name for name, check in ruled.flips if check(session, known)), None)
+        except Exception:  # noqa: BLE001 - a draw on which something raises is no clear task
+            return None
 
-    def _given(self, task: Task) -> dict[str, Any]:
-        names = self.domain.procedure.system.parameters[task.user_goal]
-        return {name: task.user_known[name] for name in names if name in task.user_known}
-
-    def _established(self, strict: Strict, task: Task) -> bool:
+    def _established(self, strict: Strict, ruled: _Ruled, known: dict[str, Any]) -> bool:
         """Do what the linked conditions ask for: log in and authenticate with what the user knows."""
         rules, parameters = self.domain.procedure.rules, self.domain.procedure.system.parameters
-        waiting = list(rules.links.values())
-        for _ in rules.links:
-            for action in list(waiting):
-                given = {name: task.user_known[name] for name in parameters[action.name] if name in task.user_known}
+        waiting = {name: rules.links[name] for name in rules.links}
+        for _ in rules.links:  # one may need another, as authenticating needs a login
+            for name, action in list(waiting.items()):
+                given = {parameter: known[parameter] for parameter in parameters[action.name] if parameter in known}
                 if len(given) == len(parameters[action.name]) and _succeeded(strict.call(action.name, _copied(given))):
-                    waiting.remove(action)
-        needed = {single.name for single in singles(decode(task.constraints))}
-        return not any(name in needed and action in waiting for name, action in rules.links.items())
+                    del waiting[name]
+        return not any(name in waiting for name in ruled.links)
 
 
 def _copied(value: Any) -> Any:
@@ -187,14 +201,12 @@ def _flipped(rule: Expression, single: Single) -> Expression:
 
 
 def _wish(wish: str, known: dict[str, Any]) -> str:
-    return "You want to " + wish.format(**{name: _shown(value) for name, value in known.items()}) + "."
+    return wish.format(**{name: _shown(value) for name, value in known.items()})
 
 
 def _prompt(wish: str, known: dict[str, Any]) -> str:
     facts = "; ".join(f"{name} is {_shown(value)}" for name, value in known.items())
-    return (
-        "Hello, I would like to " + wish.format(**{k: _shown(v) for k, v in known.items()}) + f". What I know: {facts}."
-    )
+    return f"Hello, I would like to {_wish(wish, known)}. What I know: {facts}."
 
 
 def _shown(value: Any) -> str:

@@ -110,7 +110,7 @@ class Judge:
 
     def open(self, prepared: PreparedTask) -> Strict:
         """Return a strict system on a fresh copy of the task's initial state."""
-        system = self.procedure.open(msgspec.json.decode(prepared.state_bytes), self.cards)
+        system = self.procedure.system.opened(msgspec.json.decode(prepared.state_bytes), self.cards)
         limits = prepared.task.constraint_parameters
         return Strict(self.procedure.session(system, limits, careful=self.reading.careful), prepared.table)
 

@@ -143,3 +143,22 @@ def as_lists(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: as_lists(element) for key, element in value.items()}
     return value
+
+
+def plain(value: Any) -> Any:
+    """Return a copy of a value as JSON data: tuples as lists, None and numbers as object keys written out.
+
+    Functions return live parts of the state, so that what is recorded must be a copy.
+    """
+    if isinstance(value, dict):
+        return {_key(key): plain(element) for key, element in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(element) for element in value]
+    return value
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, str):
+        return key
+    # As the json module writes them.
+    return "null" if key is None else str(key).lower() if isinstance(key, bool) else str(key)

@@ -81,8 +81,8 @@ class _Search:
 
     def _restart(self, calls: list[PlannedCall]) -> None:
         procedure = self._planner.procedure
-        self._base = procedure.open(msgspec.json.decode(self._state))
-        system = procedure.open(msgspec.json.decode(self._state))
+        self._base = procedure.system.opened(msgspec.json.decode(self._state))
+        system = procedure.system.opened(msgspec.json.decode(self._state))
         session = procedure.session(system, self._task.constraint_parameters, careful=True)
         self._strict = Strict(session, self._table)
         self._walk = Walk(self._plans, self._planner._defaults, self._planner._implied)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from assay.sopbench.literals import arguments_literal, as_lists, json_or_literal, literal
+from assay.sopbench.literals import arguments_literal, as_lists, json_or_literal, literal, plain
 from assay.sopbench.rows import CallRow, ContentDialect
 
 
@@ -70,7 +70,7 @@ def _succeeded_upstream(call: CallRow, _value: Any, _dialect: ContentDialect) ->
 
 def _same_corrected(call: CallRow, value: Any, dialect: ContentDialect) -> bool:
     if call.outcome is not None:
-        return call.outcome == "returned" and bool(call.value == as_lists(value))
+        return call.outcome == "returned" and bool(call.value == plain(value))
     if call.content == str(value) or (type(value) is tuple and len(value) == 2 and call.content == str(value[1])):
         return True
     # Other code versions order keys differently; bare text is compared as text, never as a number or a date.

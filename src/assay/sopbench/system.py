@@ -5,11 +5,12 @@ checks the full rule table and tracks the session; it belongs to the evaluator, 
 """
 
 from collections.abc import Callable, Mapping
-from inspect import Parameter, signature
+from inspect import Parameter, isfunction, signature
 from typing import Any, ClassVar
 
 from assay.errors import DataError
 from assay.sopbench.expressions import Expression, Single
+from assay.sopbench.rows import CardDialect
 from assay.sopbench.rules import Rules
 
 Arguments = Mapping[str, Any]
@@ -32,9 +33,15 @@ class System:
         self.state = state
 
     def __init_subclass__(cls) -> None:
-        public = {name: value for name, value in vars(cls).items() if callable(value) and not name.startswith("_")}
+        public = {name: value for name, value in vars(cls).items() if isfunction(value) and not name.startswith("_")}
         cls.functions = {**cls.functions, **public}
         cls.parameters = {name: _names(function) for name, function in cls.functions.items()}
+
+    @classmethod
+    def opened(cls, state: dict[str, Any], cards: CardDialect = "list") -> "System":
+        """Return a system on a state; `cards` is the card dialect, which only the bank knows."""
+        del cards
+        return cls(state)
 
     def call(self, name: str, arguments: Arguments) -> Any:
         """Call a function by name.

@@ -5,8 +5,9 @@ the pinned commit expects, which on list data fails to find any card.
 """
 
 from copy import deepcopy
-from typing import Any, ClassVar
+from typing import Any
 
+from assay.sopbench.rows import CardDialect
 from assay.sopbench.system import System
 
 Pair = tuple[bool, Any]
@@ -22,13 +23,16 @@ def find_card(cards: Any, card_number: str, *, as_list: bool) -> dict[str, Any] 
 class Bank(System):
     """State and functions of the bank."""
 
-    has_card_dialects: ClassVar[bool] = True
-
-    def __init__(self, state: dict[str, Any], cards: str = "list") -> None:
+    def __init__(self, state: dict[str, Any], cards: CardDialect = "list") -> None:
         super().__init__(state)
         self.cards = cards
         self._accounts: dict[str, Any] = state["accounts"]
         self._as_list = cards == "list"
+
+    @classmethod
+    def opened(cls, state: dict[str, Any], cards: CardDialect = "list") -> "Bank":
+        """Return a bank on a state, with cards of the given dialect."""
+        return cls(state, cards)
 
     def _card(self, username: str, card_number: str) -> dict[str, Any] | None:
         return find_card(self._accounts[username]["credit_cards"], card_number, as_list=self._as_list)

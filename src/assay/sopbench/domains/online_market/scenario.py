@@ -23,7 +23,7 @@ def world(draw: Random) -> dict[str, Any]:
 
 
 def _product(draw: Random, price: float, names: list[str]) -> dict[str, Any]:
-    reviews = [
+    reviews: list[dict[str, Any]] = [
         {"username": name, "rating": draw.randrange(1, 6), "comment": "fine"} for name in names if draw.random() < 0.3
     ]
     average = round(sum(review["rating"] for review in reviews) / len(reviews), 2) if reviews else 0

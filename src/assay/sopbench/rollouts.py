@@ -1,0 +1,64 @@
+"""Rollouts: scripted and model agents on the tasks of all domains, one row per task and attempt."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from assay.records.rows import Message
+from assay.records.step import Inputs, Outputs
+from assay.sopbench.conversation import Conversation, Limits, hold, rollout_id
+from assay.sopbench.desk import Desk
+from assay.sopbench.rows import CardDialect, ContentDialect, RolloutRow, TaskRow
+from assay.sopbench.scripted import SCRIPTS, ScriptedAgent, SilentUser
+from assay.sopbench.systems import SYSTEMS
+
+
+class ScriptedSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Config of a job of scripted agents: which of them, and how results are written."""
+
+    agents: list[str]
+    content: ContentDialect = "tuple"
+    cards: CardDialect = "list"
+    limits: Limits = Limits(messages=200, calls=80)
+
+
+def scripted(config: dict[str, Any], inputs: Inputs) -> Outputs:
+    """Run scripted agents on every task; rows by agent, then by task."""
+    settings = msgspec.convert(config, ScriptedSettings)
+    rows = list(inputs.one("tasks").rows("tasks.jsonl", TaskRow))
+    return {"rollouts.jsonl": _scripted_rows(rows, settings)}
+
+
+def _scripted_rows(rows: Sequence[TaskRow], settings: ScriptedSettings) -> Iterator[RolloutRow]:
+    for name in settings.agents:
+        for row in rows:
+            yield scripted_rollout(row, name, settings)
+
+
+def scripted_rollout(row: TaskRow, agent: str, settings: ScriptedSettings) -> RolloutRow:
+    """Run one scripted agent on one task."""
+    if agent not in SCRIPTS:
+        raise ValueError(f"{agent!r} is no scripted agent, only {', '.join(SCRIPTS)} are")
+    talk = open_conversation(row, agent, 0, settings.content, settings.cards, list(SYSTEMS[row.domain].functions))
+    talk.history.append(Message("user", row.task.user_prompt))
+    hold([talk], ScriptedAgent(agent), SilentUser(), settings.limits)
+    return talk.finish(rollout_id([agent, msgspec.to_builtins(settings)], row.task_id, 0))
+
+
+def open_conversation(
+    row: TaskRow, agent: str, attempt: int, content: ContentDialect, cards: CardDialect, offered: list[str]
+) -> Conversation:
+    """Return a conversation at the base system of the task's domain, on a fresh copy of its initial state."""
+    system = SYSTEMS[row.domain].opened(msgspec.json.decode(msgspec.json.encode(row.task.initial_database)), cards)
+    return Conversation(
+        row=row,
+        desk=Desk(system, offered, content),
+        offered=offered,
+        agent=agent,
+        attempt=attempt,
+        dialect=content,
+        cards=cards,
+        initial=row.task.initial_database,
+        state=system.state,
+    )
