@@ -155,7 +155,7 @@ def hold(conversations: Sequence[Conversation], agent: Agent, user: User, limits
         waiting = [talk for talk in open_ones if talk.waits_for_user]
         for talk, reply in zip(waiting, user.replies(waiting) if waiting else [], strict=True):
             if reply is None:
-                talk.ending = "exit"
+                talk.ending = talk.ending or "exit"
             else:
                 talk.history.append(Message("user", reply))
 

@@ -1,4 +1,4 @@
-"""Rollouts: scripted and model agents on the tasks of all domains, one row per task and attempt."""
+"""Rollouts of scripted agents: one row per agent and task."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -50,6 +50,21 @@ def shuffled(tools: list[Tool], seed: int, task_id: str) -> list[Tool]:
     return order
 
 
+def with_distractors(tools: list[Tool], own: Toolbox, others: list[Toolbox], count: int, task_id: str) -> list[Tool]:
+    """Return the tools and `count` services of other domains, which do not exist here; drawn for each task.
+
+    A name of the domain itself, hidden or not, is no distractor.
+    """
+    taken = {tool.name for tool in own.tools} | {EXIT.name}
+    pool: dict[str, Tool] = {}
+    for toolbox in others:
+        for tool in offered_tools(toolbox, services_only=True):
+            if tool.name not in taken:
+                pool.setdefault(tool.name, tool)
+    draw = Random(derive_seed("sopbench-distractors", task_id))
+    return [*tools, *(pool[name] for name in draw.sample(sorted(pool), min(count, len(pool))))]
+
+
 def function_schemas(tools: list[Tool]) -> list[dict[str, Any]]:
     """Return tools in the common function-calling form."""
     return [
