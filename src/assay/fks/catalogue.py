@@ -73,9 +73,10 @@ class Catalogue:
         """Return a query ready for scoring."""
         fact = self.fact(query)
         entity = fact.subject if query.target_slot == "subject" else fact.object
-        gold = self._golds.get(query.gold_surfaces)
+        surfaces = (query.gold_canonical, *query.gold_aliases)
+        gold = self._golds.get(surfaces)
         if gold is None:
-            gold = self._golds[query.gold_surfaces] = Gold(query.gold_surfaces)
+            gold = self._golds[surfaces] = Gold(surfaces)
         # A subject is an entity, whatever the type of the object.
         inherited = "entity" if query.target_slot == "subject" else fact.answer_type
         return Question(

@@ -115,37 +115,17 @@ class Lexicon:
         code : bool
             Accept a short surface as the last token of a short text (answers of type code).
         """
-        index = self._index
-        if not german and text.norm.isascii():
-            if index.keys().isdisjoint(text.tokens):
-                return []
-            places = [(start, index[token]) for start, token in enumerate(text.tokens) if token in index]
-        else:
-            places = [
-                (start, entries)
-                for start, token in enumerate(text.tokens)
-                if (entries := self._candidates(token, german))
-            ]
+        index, keys = self._index, text.keys(german=german)
+        if index.keys().isdisjoint(keys):
+            return []
+        # A token may reach a surface by several of its forms; the copies end in `resolve`.
         return [
             mention
-            for start, entries in places
-            for owner, surface in entries
-            if (mention := _match(text, start, owner, surface, german, code)) is not None
+            for place, key in zip(text.key_places, keys, strict=True)
+            if key in index
+            for owner, surface in index[key]
+            if (mention := _match(text, place, owner, surface, german, code)) is not None
         ]
-
-    def _candidates(self, token: str, german: bool) -> list[Entry] | None:
-        """Return the entries whose first token a token may be a form of."""
-        index = self._index
-        found = index.get(token)
-        if german and len(token) > 3 and token[-1] == "s":
-            return _merged(found, index.get(token[:-1]), index.get(token[:-2]) if token[-2] == "e" else None)
-        if len(token) > 3 and is_russian(token):
-            return _merged(found, *(index.get(stem) for stem in stems(token)[1:]))
-        return found
-
-
-def _merged(*lists: list[Entry] | None) -> list[Entry]:
-    return list(dict.fromkeys(entry for part in lists if part for entry in part))
 
 
 def _match(text: Text, start: int, owner: str | None, surface: Surface, german: bool, code: bool) -> Mention | None:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 
@@ -15,6 +16,8 @@ _ASCII_TOKEN = re.compile(r"([a-z0-9]+)")
 _HAN = re.compile(f"[{HAN}]")
 _BETWEEN_HAN = re.compile(rf"(?<=[{HAN}])[\s·・‧∙⋅•]+(?=[{HAN}])")
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_])'s\b")
+# Anything but characters that stay what they are: most of ASCII, Russian without ё, Han, Chinese stops.
+_CHANGES = re.compile("[^ !$%&()+-Z\\[\\\\\\]^a-z{|}~а-я\u4e00-\u9fff、。]")
 _MARK = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 # Marks go from Latin letters only: the breve of й tells letters apart. A stress mark on a Russian vowel tells
 # nothing apart and would split the word, so it goes too.
@@ -80,7 +83,9 @@ def normalise(text: str) -> str:
         return " ".join(text.translate(_ASCII_TABLE).split())
     if len(text) > _SAFE_LENGTH:
         text = _shorten_mark_runs(text)
-    text = unicodedata.normalize("NFKC", text).casefold().translate(_TABLE)
+    text = unicodedata.normalize("NFKC", text).casefold()
+    if _CHANGES.search(text):
+        text = text.translate(_TABLE)
     if _MARK.search(text):
         text = _LOOSE_MARKS.sub("", text)
     if "'" in text:
@@ -137,14 +142,37 @@ class Text:
         Tokens that belong to a refusal and can name no answer.
     """
 
-    __slots__ = ("_offsets", "gaps", "masked", "norm", "raw", "tokens")
+    __slots__ = ("_keys", "_offsets", "gaps", "key_places", "masked", "norm", "raw", "tokens")
 
     def __init__(self, raw: str) -> None:
         self.raw = raw
         self.norm = norm = normalise(raw)
         self.tokens, self.gaps = split_tokens(norm)
         self.masked: frozenset[int] = frozenset()
+        self.key_places: Sequence[int] = ()
         self._offsets: list[int] | None = None
+        self._keys: list[str] | None = None
+
+    def keys(self, *, german: bool) -> list[str]:
+        """Return what a lexicon is asked for: the tokens, and the other forms that each may stand for.
+
+        `key_places` tells, for each key, its token.
+        """
+        if self._keys is not None:
+            return self._keys
+        if not german and self.norm.isascii():
+            self._keys, self.key_places = self.tokens, range(len(self.tokens))
+            return self._keys
+        keys: list[str] = []
+        places: list[int] = []
+        for place, token in enumerate(self.tokens):
+            forms = stems(token) if len(token) > 3 else (token,)
+            if german and len(token) > 3 and token[-1] == "s":
+                forms = (token, token[:-1], token[:-2]) if token[-2] == "e" else (token, token[:-1])
+            keys.extend(forms)
+            places.extend([place] * len(forms))
+        self._keys, self.key_places = keys, places
+        return keys
 
     @property
     def offsets(self) -> list[int]:

@@ -22,8 +22,8 @@ class Gold:
     """The accepted surfaces of one answer, compiled once for all queries of a fact."""
 
     def __init__(self, surfaces: tuple[str, ...]) -> None:
-        self.surfaces = surfaces
-        self.lexicon = Lexicon({None: surfaces})
+        self.surfaces = tuple(dict.fromkeys(surfaces))
+        self.lexicon = Lexicon({None: self.surfaces})
 
     @cached_property
     def dates(self) -> list[Found]:
@@ -123,9 +123,12 @@ class Question:
         return self._asked
 
     def may_repeat(self, text: Text) -> bool:
-        """Tell quickly whether a text can start with words of the query; true if in doubt."""
+        """Tell quickly whether all words of a text can be words of the query; true if in doubt."""
         query = self.query.query
-        return not query.isascii() or text.tokens[0] in query.lower()
+        if not query.isascii():
+            return True
+        lowered = query.lower()
+        return all(token in lowered for token in text.tokens)
 
     @cached_property
     def named(self) -> frozenset[str | None]:

@@ -5,22 +5,36 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 
 from assay.fks.normalisation import Text
-from assay.fks.wordlists import ACCENTED_REFUSALS, REFUSAL_TRIGGERS, REFUSALS, WHOLE_REFUSALS
+from assay.fks.wordlists import (
+    ACCENTED_REFUSALS,
+    CHINESE_REFUSALS,
+    LATIN_REFUSALS,
+    REFUSAL_TRIGGERS,
+    RUSSIAN_REFUSALS,
+    WHOLE_REFUSALS,
+)
 
-_PATTERN = re.compile("|".join(REFUSALS))
+_BY_SCRIPT = tuple(
+    (triggers, re.compile("|".join(patterns)))
+    for triggers, patterns in zip(REFUSAL_TRIGGERS, (LATIN_REFUSALS, RUSSIAN_REFUSALS, CHINESE_REFUSALS), strict=True)
+)
+_TRIGGERS = frozenset().union(*REFUSAL_TRIGGERS)
 _ACCENTED = re.compile(ACCENTED_REFUSALS)
 _ACCENTED_TOKENS = frozenset(("no", "lo", "se", "pas", "sur", "sure"))
+_NOTHING: frozenset[int] = frozenset()
 
 
 def refused_tokens(text: Text) -> frozenset[int]:
     """Return the tokens that say that no answer is given; empty if the text is no refusal."""
-    if REFUSAL_TRIGGERS.isdisjoint(text.tokens):
-        return frozenset()
+    if _TRIGGERS.isdisjoint(text.tokens):
+        return _NOTHING
     if len(text.tokens) == 1 and text.tokens[0] in WHOLE_REFUSALS:
         return frozenset((0,))
     found: set[int] = set()
-    for match in _PATTERN.finditer(text.norm):
-        found.update(_places(text, match.start(), match.end()))
+    for triggers, pattern in _BY_SCRIPT:
+        if not triggers.isdisjoint(text.tokens):
+            for match in pattern.finditer(text.norm):
+                found.update(_places(text, match.start(), match.end()))
     if not found and not text.raw.isascii():
         folded = unicodedata.normalize("NFC", text.raw.casefold())
         if _ACCENTED.search(folded):

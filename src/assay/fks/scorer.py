@@ -25,8 +25,13 @@ _LEAST_COVER = 0.8
 
 
 def _lists_digest() -> str:
-    parts = (sorted(part) if isinstance(part, frozenset) else part for part in LISTS_OF_THE_VERSION)
-    return text_digest(repr(list(parts)))[:8]
+    return text_digest(repr([_ordered(part) for part in LISTS_OF_THE_VERSION]))[:8]
+
+
+def _ordered(part: object) -> object:
+    if isinstance(part, frozenset):
+        return sorted(part)
+    return [_ordered(item) for item in part] if isinstance(part, tuple) else part
 
 
 SCORER_VERSION = f"assay-fks-{RULES_VERSION}+{_lists_digest()}"

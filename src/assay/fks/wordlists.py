@@ -109,17 +109,20 @@ CENTURY_NOUNS_BEFORE = _words("siglo")
 BEFORE_AFTER = _words("before after avant apres antes despues vor nach до после")
 CHINESE_BEFORE_AFTER = ("之前", "以前", "之后", "以后", "前", "后")
 
-# Patterns over normalised text. A refusal must contain one of the triggers: most texts need no further look.
-REFUSAL_TRIGGERS = _words(
-    "know known sure certain unsure idea clue unknown cannot can could couldn"
-    " unable able won will information ai n none null nothing"
-    " sais sait connais aucune inconnu inconnue pas ignore repondre"
-    " se idea desconozco desconocido desconocida seguro segura informacion responder contestar"
-    " weiss ahnung unbekannt sicher bekannt information informationen beantworten"
-    " знаю уверен уверена неизвестно неизвестен неизвестна понятия затрудняюсь ответить информации данных"
-    " 不 未 无 没"
+# Patterns over normalised text, by script. A refusal must contain one of the triggers: most texts need no further
+# look, and one script's patterns are not tried on another's.
+REFUSAL_TRIGGERS = (
+    _words(
+        "know known sure certain unsure idea clue unknown cannot can could couldn unable able won will information ai n"
+        " none null nothing"
+        " sais sait connais aucune inconnu inconnue pas ignore repondre"
+        " se desconozco desconocido desconocida seguro segura informacion responder contestar"
+        " weiss ahnung unbekannt sicher bekannt informationen beantworten"
+    ),
+    _words("знаю уверен уверена неизвестно неизвестен неизвестна понятия затрудняюсь ответить информации данных"),
+    _words("不 未 无 没"),
 )
-REFUSALS = (
+LATIN_REFUSALS = (
     # English; "don't" is "don t" here
     r"\b(?:do|does|did)(?: not|n t|nt) (?:\w+ )?know\b",
     r"\b(?:not|isn t|aren t|wasn t) (?:\w+ )?(?:known|sure|certain)\b",
@@ -127,7 +130,7 @@ REFUSALS = (
     r"\b(?:no|haven t an|not an|don t have an|don t have any) (?:idea|clue)\b",
     r"\bunknown\b",
     r"\b(?:cannot|can not|can t|could not|couldn t|unable to|not able to|won t|will not) "
-    r"(?:be )?(?:answer|determine|be answered)(?:e?d)?\b",
+    r"(?:be )?(?:answer|determine)(?:e?d)?\b",
     r"\b(?:no|not enough|insufficient|any) (?:\w+ )?information\b",
     r"\b(?:do not|don t) have (?:\w+ ){0,3}information\b",
     r"\bas an? ai\b",
@@ -153,7 +156,8 @@ REFUSALS = (
     r"\bunbekannt\b",
     r"\bnicht (?:sicher|bekannt)\b",
     r"\bnicht (?:\w+ )?beantworten\b",
-    # Russian
+)
+RUSSIAN_REFUSALS = (
     r"\bне знаю\b",
     r"\bне уверена?\b",
     r"\bнеизвест(?:но|ен|на)\b",
@@ -162,7 +166,8 @@ REFUSALS = (
     r"\bзатрудняюсь\b",
     r"\bне могу (?:\w+ )?ответить\b",
     r"\bнет (?:\w+ )?(?:информации|данных)\b",
-    # Chinese
+)
+CHINESE_REFUSALS = (
     r"不知道|不清楚|不确定|不晓得|未知|不详",
     r"(?:无法|不能)(?:\w{0,2})(?:回答|确定)",
     r"没有(?:相关|足够的?|任何)?信息",
@@ -175,5 +180,6 @@ LISTS_OF_THE_VERSION = (
     CONTRAST_PHRASES, NEGATED_COPULAS, CONNECTORS, CONNECTOR_MARKS, DISJUNCTIONS, DISJUNCTION_PAIR,
     DISJUNCTION_FILLERS, RELATIVES, RANGE_WORDS, YES_WORDS, NO_WORDS, CHINESE_YES, CHINESE_NO, RUSSIAN_ENDINGS,
     COPULAS, MONTHS, DATE_FILLERS, YEAR_FILLERS, DECADE_NOUNS, CENTURY_NOUNS, CENTURY_NOUNS_BEFORE, BEFORE_AFTER,
-    CHINESE_BEFORE_AFTER, REFUSAL_TRIGGERS, REFUSALS, ACCENTED_REFUSALS, WHOLE_REFUSALS,
+    CHINESE_BEFORE_AFTER, REFUSAL_TRIGGERS, LATIN_REFUSALS, RUSSIAN_REFUSALS, CHINESE_REFUSALS,
+    ACCENTED_REFUSALS, WHOLE_REFUSALS,
 )  # fmt: skip
