@@ -17,7 +17,7 @@ class OpenAIServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, folder: Path, name: str = "tiny", die_after: int | None = None) -> None:
+    def __init__(self, folder: Path, name: str = "tiny", port: int = 0, die_after: int | None = None) -> None:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -36,7 +36,7 @@ class OpenAIServer(ThreadingHTTPServer):
         self._answers = 0
         self._running = 0
         self._guard = threading.Lock()
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", port), _Handler)
 
     @property
     def url(self) -> str:
@@ -138,8 +138,9 @@ class _Handler(BaseHTTPRequestHandler):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--die-after", type=int)
     arguments = parser.parse_args()
-    server = OpenAIServer(arguments.folder, die_after=arguments.die_after)
+    server = OpenAIServer(arguments.folder, port=arguments.port, die_after=arguments.die_after)
     print(server.url, flush=True)
     server.serve_forever()

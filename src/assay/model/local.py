@@ -30,6 +30,8 @@ _WORK_PER_WORKER = 10 * 89 * 540_000_000
 _MOST_WORKERS = 8
 # Memory of a process besides its weights: libraries, keys and values, buffers.
 _OVERHEAD_BYTES = 1 << 30
+# Models below this size take no slot of the machine.
+_SMALL_BYTES = 64 << 20
 
 
 class LocalBackend:
@@ -77,7 +79,8 @@ class LocalBackend:
         if self._running() is None:
             folder = check_against_lock(self._entry, self._locked, self._cache)
             weights = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
-            self._slot = self._slot or Slot.take(weights + _OVERHEAD_BYTES, self._entry.name)
+            if self._slot is None and weights >= _SMALL_BYTES:
+                self._slot = Slot.take(weights + _OVERHEAD_BYTES, self._entry.name)
             started = time.monotonic()
             count = self._worker_count(weights, tokens)
             choice = self._entry.engine
@@ -140,8 +143,8 @@ class LocalBackend:
             return 1
         if self._entry.workers is not None:
             return self._entry.workers
-        assert self._slot is not None
-        cores = len(os.sched_getaffinity(0)) // (self._slot.others + 1)
+        others = 0 if self._slot is None else self._slot.others
+        cores = len(os.sched_getaffinity(0)) // (others + 1)
         memory = free_memory() // (weights + _OVERHEAD_BYTES)
         return max(1, min(cores, memory, weights * tokens // _WORK_PER_WORKER, _MOST_WORKERS))
 

@@ -12,8 +12,9 @@ from assay.errors import ConfigError, ModelError
 from assay.model.chat import merge_system, plain_messages, transcript, with_tools_as_text
 from assay.records.rows import Message, PromptRow
 
-# Some templates print today's date. A prompt must not change over night.
+# Some templates print today's date. A prompt must not change over night, so their clock stands still.
 _DATE = "26 Jul 2024"
+_CLOCK = "{% macro strftime_now(format) %}" + _DATE + "{% endmacro %}"
 
 
 class Encoded(msgspec.Struct, frozen=True):
@@ -144,13 +145,16 @@ class Encoder:
             ) from error
 
     def _apply(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> str:
+        template: str = self._tokenizer.get_chat_template(tools=tools)
+        if "strftime_now" in template:
+            template = _CLOCK + template
         text: str = self._tokenizer.apply_chat_template(
             messages,
             tools=tools,
+            chat_template=template,
             tokenize=False,
             add_generation_prompt=True,
             date_string=_DATE,
-            strftime_now=lambda _format: _DATE,
         )
         return text
 

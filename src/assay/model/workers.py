@@ -29,7 +29,8 @@ class _Worker:
             command = [sys.executable, "-m", "assay.model.worker", str(theirs.fileno())]
             self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=_environment())
         self.connection = Connection(ours.detach())
-        self.open: dict[str, Request] = {}
+        self.open: dict[str, Request] = {}  # rows that it has not finished
+        self.busy = False  # until it says that its share is done, which is after the last row
         self.send(load)
 
     def send(self, message: ToWorker) -> None:
@@ -105,11 +106,11 @@ class Workers:
         try:
             for worker in self._workers:
                 self._hand_out(worker, left, decoding)
-            while left or any(worker.open for worker in self._workers):
+            while left or any(worker.busy for worker in self._workers):
                 for worker in self._waiting():
                     yield from self._next(worker, left, decoding)
         finally:
-            if any(worker.open for worker in self._workers):
+            if any(worker.busy for worker in self._workers):
                 self.close()  # left early: answers to the old question must not meet the next one
 
     def _next(self, worker: _Worker, left: deque[Request], decoding: Decoding) -> Iterator[list[Completion]]:
@@ -120,6 +121,7 @@ class Workers:
                 if completions:
                     yield completions
                 if last:
+                    worker.busy = False
                     self._hand_out(worker, left, decoding)
             case Broken() as broken:
                 raise rebuilt(broken)
@@ -128,7 +130,7 @@ class Workers:
                 worker.open = {}
                 self._bury(worker)
                 for other in self._workers:
-                    if not other.open:
+                    if not other.busy:
                         self._hand_out(other, left, decoding)
 
     def close(self) -> None:
@@ -164,11 +166,12 @@ class Workers:
             return
         count = len(self._workers)
         share = len(left) / count if len(left) <= count * _SHARE_ROWS else len(left) / (2 * count)
-        busy = sum(bool(other.open) for other in self._workers)
+        busy = sum(other.busy for other in self._workers)
         if count - busy <= 1 and len(left) <= _SHARE_ROWS:
             share = len(left)
         chosen = _spread(left, max(1, round(share)))
         worker.open = {request.row_id: request for request in chosen}
+        worker.busy = True
         worker.send(Work(chosen, decoding))
 
     def _bury(self, worker: _Worker) -> None:

