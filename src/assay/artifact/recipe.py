@@ -59,7 +59,10 @@ class Planned:
 
     def content_key(self, input_digests: Iterable[str]) -> str:
         """Return the key with the inputs' contents in place of their recipes."""
-        parts = [[role, *p.name, d] for (role, p), d in zip(self.needs, input_digests, strict=True)]
+        named = STAGES[self.job.stage].names_inputs
+        parts = [
+            [role, *p.name, d, p.key if named else ""] for (role, p), d in zip(self.needs, input_digests, strict=True)
+        ]
         return digest("content", [self.own_digest, parts])
 
 

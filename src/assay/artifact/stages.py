@@ -17,6 +17,9 @@ class Stage:
         Distributions whose pinned versions enter every recipe of the stage.
     text : bool
         Whether the stage handles text, so that the Python minor version and its Unicode tables matter.
+    names_inputs : bool
+        Whether what it writes names the keys of its inputs (the table's `artifact` column). Then equal contents of
+        the inputs do not make equal contents of the artifact, and there is no early cut-off.
     version : int
         Raised when machinery outside the code closure changes what the stage writes.
     """
@@ -25,6 +28,7 @@ class Stage:
     outputs: tuple[str, ...]
     libraries: tuple[str, ...] = ()
     text: bool = False
+    names_inputs: bool = False
     version: int = 1
 
 
@@ -45,8 +49,8 @@ STAGES = {
     "verdicts": Stage("labels", ("verdicts.jsonl",), text=True),
     "clusters": Stage("labels", ("clusters.jsonl",), text=True),
     "metrics": Stage("metrics", ("metrics.jsonl",), ("numpy", "scipy")),
-    "table": Stage("table", (), ("pandas",)),
-    "report": Stage("table", ("report.html",)),
+    "table": Stage("table", (), ("pandas",), names_inputs=True),
+    "report": Stage("table", ("report.html",), names_inputs=True),
 }
 
 GROUPS = tuple(dict.fromkeys(stage.group for stage in STAGES.values()))
