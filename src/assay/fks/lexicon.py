@@ -137,7 +137,7 @@ def _match(text: Text, start: int, owner: str | None, surface: Surface, german: 
     for place, wanted in enumerate(surface.tokens, start):
         if tokens[place] != wanted:
             exact = False
-            if not _same_word(tokens[place], wanted, surface.plain, german):
+            if (surface.plain and not german) or not _same_word(tokens[place], wanted, surface.plain, german):
                 return None
     for place in range(1, surface.size):
         gap = text.gaps[start + place]

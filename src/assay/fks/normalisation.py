@@ -166,11 +166,13 @@ class Text:
         keys: list[str] = []
         places: list[int] = []
         for place, token in enumerate(self.tokens):
-            forms = stems(token) if len(token) > 3 else (token,)
-            if german and len(token) > 3 and token[-1] == "s":
-                forms = (token, token[:-1], token[:-2]) if token[-2] == "e" else (token, token[:-1])
-            keys.extend(forms)
-            places.extend([place] * len(forms))
+            keys.append(token)
+            if len(token) > 3:
+                if is_russian(token):
+                    keys += stems(token)[1:]
+                elif german and token[-1] == "s":
+                    keys += (token[:-1], token[:-2]) if token[-2] == "e" else (token[:-1],)
+            places += [place] * (len(keys) - len(places))
         self._keys, self.key_places = keys, places
         return keys
 
