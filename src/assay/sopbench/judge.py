@@ -114,6 +114,10 @@ class Judge:
         limits = prepared.task.constraint_parameters
         return Strict(self.procedure.session(system, limits, careful=self.reading.careful), prepared.table)
 
+    def walk(self, prepared: PreparedTask) -> Walk:
+        """Return a walk of the task's graph at its beginning."""
+        return Walk(prepared.plans, self._defaults, self._implied, by_variable=self.reading.careful)
+
     def judge(
         self,
         prepared: PreparedTask,
@@ -134,7 +138,7 @@ class Judge:
             Functions that the agent could call; None if unknown (then every call counts as offered).
         """
         strict = self.open(prepared)
-        walk = Walk(prepared.plans, self._defaults, self._implied, by_variable=self.reading.careful)
+        walk = self.walk(prepared)
         replay = Replay()
         for number, call in enumerate(calls, 1):
             self._replay(call, number, prepared.task.user_goal, strict, walk, replay, dialect, offered)

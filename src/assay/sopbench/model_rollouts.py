@@ -88,7 +88,7 @@ def play(config: dict[str, Any], inputs: Inputs, services: Services, opened: Ope
         for attempt in range(settings.attempts)
     ]
     hold(talks, _agent(settings, prompts, services), _user(settings, services), settings.limits)
-    return {"rollouts.jsonl": [_finished(talk, settings) for talk in talks]}
+    return {"rollouts.jsonl": [_finished(talk, prompts[talk.row.task_id], settings) for talk in talks]}
 
 
 def _opened(row: TaskRow, prompt: PromptRow, attempt: int, settings: ModelSettings, opened: Opener) -> Conversation:
@@ -119,7 +119,7 @@ def _user(settings: ModelSettings, services: Services) -> User:
     return ModelUser(services.model("user"), settings.user_decoding, seed=settings.seed)
 
 
-def _finished(talk: Conversation, settings: ModelSettings) -> RolloutRow:
+def _finished(talk: Conversation, prompt: PromptRow, settings: ModelSettings) -> RolloutRow:
     # Everything that distinguishes two conversations about one task; what the model is, the artifact's key says.
     identity = [settings.agent, settings.mode, settings.user, settings.content, settings.cards, settings.seed]
-    return talk.finish(rollout_id(identity, talk.row.task_id, talk.attempt))
+    return talk.finish(rollout_id([*identity, prompt.prompt_sha256], talk.row.task_id, talk.attempt))

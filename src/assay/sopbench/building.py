@@ -1,0 +1,91 @@
+"""Tasks: generated ones, the published ones, or both rules' worth of a user's own domain."""
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from assay.errors import ConfigError
+from assay.records.step import Inputs, Outputs
+from assay.sopbench.domain import Domain
+from assay.sopbench.generator import TaskGenerator
+from assay.sopbench.parts import DOMAINS
+from assay.sopbench.planning import Planner
+from assay.sopbench.rows import TaskRow
+from assay.sopbench.tasks import load_tasks
+from assay.sopbench.toolbox import offered_functions
+
+
+class TaskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Config of a tasks job.
+
+    Attributes
+    ----------
+    source : str
+        "generated" draws new tasks, "published" loads the authors' files from `folder`.
+    domains : list of str
+        Domains, in the order of the rows.
+    succeed, refuse : int
+        Generated tasks of each kind and domain.
+    """
+
+    source: Literal["generated", "published"]
+    domains: list[str]
+    seed: int = 0
+    succeed: int = 0
+    refuse: int = 0
+    folder: str = ""
+
+
+def build(config: dict[str, Any], _inputs: Inputs) -> Outputs:
+    """Build the tasks of all domains, in the order of the domains."""
+    settings = msgspec.convert(config, TaskSettings)
+    return {"tasks.jsonl": task_rows(settings)}
+
+
+def task_rows(settings: TaskSettings) -> Iterator[TaskRow]:
+    """Yield the rows of a tasks artifact."""
+    for name in settings.domains:
+        domain = domain_named(name)
+        if settings.source == "generated":
+            yield from TaskGenerator(domain).tasks(settings.seed, settings.succeed, settings.refuse)
+        else:
+            yield from planned(domain, load_tasks(Path(settings.folder), name))
+
+
+def planned(domain: Domain, rows: list[TaskRow]) -> Iterator[TaskRow]:
+    """Yield rows with an oracle plan; a task that should succeed and has none counts as not solvable.
+
+    Without a plan there are: tasks whose user lacks a credential, tasks of functions that no schema offers, and tasks
+    that need the hidden database tool. A task that should be refused is always solvable, by refusing.
+    """
+    planner = Planner(domain.procedure, offered_functions(domain.toolbox))
+    for row in rows:
+        plan = planner.plan(row.task)
+        solvable = plan is not None or not row.task.action_should_succeed
+        yield msgspec.structs.replace(row, plan=plan, solvable=solvable)
+
+
+def domain_named(name: str) -> Domain:
+    """Return one of the seven domains, or a user's own: "package.module:OBJECT".
+
+    Raises
+    ------
+    ConfigError
+        If there is no such domain.
+    """
+    if name in DOMAINS:
+        return DOMAINS[name]
+    module, _, attribute = name.partition(":")
+    if attribute:
+        try:
+            found = getattr(importlib.import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            raise ConfigError(f"the domain {name!r} cannot be imported: {error}", key="domains") from error
+        if isinstance(found, Domain):
+            return found
+    raise ConfigError(
+        f"{name!r} is no domain", key="domains", expected=f"one of {', '.join(DOMAINS)}, or package.module:OBJECT"
+    )

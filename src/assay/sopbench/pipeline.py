@@ -1,0 +1,174 @@
+"""The jobs of SOPBench: tasks, prompts, rollouts of scripted agents and models, verdicts, metrics."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.artifact.job import Job, Need
+from assay.config.load import Configs
+from assay.config.sopbench import MethodConfig, PublishedTasks, SopbenchConfig
+from assay.errors import ConfigError
+
+METRICS = ("metrics", "sopbench")
+COMPONENT = ("metrics", "sopbench-protocol")
+_LOCK = "data/sopbench"
+
+
+def jobs(configs: Configs) -> Iterator[Job]:
+    """Yield the jobs of SOPBench, inputs before what needs them.
+
+    The protocol component, and the metrics with their header, are made by every experiment.
+    """
+    yield Job(*COMPONENT, "assay.sopbench.component:compute")
+    if "sopbench" not in configs.experiment.benchmarks:
+        yield Job(*METRICS, "assay.sopbench.metrics:compute", {"dataset": "", "runs": []})
+        return
+    config = configs.sopbench
+    data = _data(config)
+    yield _tasks(config, data)
+    runs: list[dict[str, Any]] = []
+    needs: list[Need] = []
+    for job, run in _runs(configs, config, data):
+        yield job
+        if run is not None:
+            runs.append(run)
+            needs.append(Need("verdicts", job.stage, job.item))
+    yield Job(*METRICS, "assay.sopbench.metrics:compute", {"dataset": data, "runs": runs}, tuple(needs))
+
+
+def published(configs: Configs) -> Mapping[str, tuple[str, str, str]]:
+    """Return published path -> (stage, item, file of the artifact)."""
+    del configs
+    return {
+        "results/sopbench/pass_rates.csv": (*METRICS, "pass_rates.csv"),
+        "results/sopbench/component-cpu-seeds42-44.json": (*COMPONENT, "component-cpu-seeds42-44.json"),
+    }
+
+
+def _data(config: SopbenchConfig) -> str:
+    return "sopbench-published" if isinstance(config.tasks, PublishedTasks) else "sopbench-generated"
+
+
+def _tasks(config: SopbenchConfig, data: str) -> Job:
+    settings = {**config.tasks.model_dump(mode="json"), "domains": list(config.domains)}
+    lock = (_LOCK,) if isinstance(config.tasks, PublishedTasks) else ()
+    return Job("tasks", data, "assay.sopbench.building:build", settings, lock=lock)
+
+
+def _runs(configs: Configs, config: SopbenchConfig, data: str) -> Iterator[tuple[Job, dict[str, Any] | None]]:
+    """Yield jobs, verdicts with the run that they are about."""
+    tasks = Need("tasks", "tasks", data)
+    written = {"content": config.content, "cards": config.cards}
+    if config.scripted:
+        item = f"{data}.scripted"
+        yield (
+            Job(
+                "rollouts",
+                item,
+                "assay.sopbench.rollouts:scripted",
+                {"agents": list(config.scripted), **written},
+                (tasks,),
+            ),
+            None,
+        )
+        run = {"model": "", "method": "scripted", "setting": written, "agents": list(config.scripted)}
+        yield from _verdicts(config, item, tasks, run, "bytes")
+    for name, method in config.methods.items():
+        _check(configs, name, method)
+        prompts = f"{data}.{name}"
+        yield Job("prompts", prompts, "assay.sopbench.prompts:prompts", _prompt_settings(method), (tasks,)), None
+        for model in configs.model_names:
+            for seed in configs.experiment.seeds:
+                item = f"{data}.{name}.{model}.s{seed}"
+                job = _rollouts(
+                    configs, config, method, item, (tasks, Need("prompts", "prompts", prompts)), model, seed
+                )
+                yield job, None
+                run = {"model": model, "method": method.mode, "setting": _setting(config, method, name, seed)}
+                yield from _verdicts(config, item, tasks, run, job.determinism)
+
+
+def _verdicts(
+    config: SopbenchConfig, item: str, tasks: Need, run: dict[str, Any], determinism: str
+) -> Iterator[tuple[Job, dict[str, Any]]]:
+    for profile in config.profiles:
+        needs = (tasks, Need("rollouts", "rollouts", item))
+        job = Job("verdicts", f"{item}.{profile}", "assay.sopbench.verdicts:judge", {"profile": profile}, needs)
+        yield job, {**run, "profile": profile, "determinism": determinism}
+
+
+def _check(configs: Configs, name: str, method: MethodConfig) -> None:
+    """Refuse a user that is neither scripted nor a model other than the evaluated ones."""
+    if method.user in ("scripted", "adversarial"):
+        return
+    configs.model(method.user)
+    if method.user in configs.experiment.models:
+        raise ConfigError(
+            f"{method.user!r} plays the user and is evaluated",
+            file="configs/sopbench.yaml",
+            key=f"methods.{name}.user",
+            remedy="choose another model for the user",
+        )
+
+
+def _prompt_settings(method: MethodConfig) -> dict[str, Any]:
+    chosen = ("mode", "tool_list", "environment", "distractors", "shuffle_seed", "unpublished_tools", "domains")
+    settings = {name: getattr(method, name) for name in (*chosen, "tasks_per_domain", "user")}
+    if method.user not in ("scripted", "adversarial"):
+        settings["user"] = "model"  # which model it is does not show in the prompt
+    return settings
+
+
+def _rollouts(
+    configs: Configs,
+    config: SopbenchConfig,
+    method: MethodConfig,
+    item: str,
+    needs: tuple[Need, ...],
+    model: str,
+    seed: int,
+) -> Job:
+    entry = configs.model(model)
+    played = method.user not in ("scripted", "adversarial")
+    settings: dict[str, Any] = {
+        "agent": model,
+        "model": entry.decisive(),
+        "mode": method.mode,
+        "user": method.user,
+        "decoding": method.decoding.model_dump(mode="json"),
+        "attempts": method.attempts,
+        "limits": {"messages": method.max_messages, "calls": method.max_calls},
+        "content": config.content,
+        "cards": config.cards,
+        "max_prompt_tokens": method.max_prompt_tokens,
+        "seed": seed,
+        "accept_failures": configs.experiment.accept_failures,
+    }
+    determinism = entry.determinism
+    if played:
+        user = configs.model(method.user)
+        settings |= {"user_model": user.decisive(), "user_decoding": method.user_decoding.model_dump(mode="json")}
+        determinism = "volatile" if "volatile" in (determinism, user.determinism) else determinism
+    module = "model_rollouts" if method.environment == "prompt" else "program_rollouts"
+    return Job(
+        "rollouts",
+        item,
+        f"assay.sopbench.{module}:rollouts",
+        settings,
+        needs,
+        lock=(f"models/{model}", *((f"models/{method.user}",) if played else ())),
+        determinism=determinism,
+        model=model,
+    )
+
+
+def _setting(config: SopbenchConfig, method: MethodConfig, name: str, seed: int) -> dict[str, str]:
+    """Return what tells a model's rows apart: the method by name, and its main choices."""
+    return {
+        "method": name,
+        "tool_list": method.tool_list,
+        "environment": method.environment,
+        "user": method.user,
+        "content": config.content,
+        "cards": config.cards,
+        "seed": str(seed),
+    }

@@ -1,0 +1,113 @@
+"""Rates over verdicts: shares of tasks, pass@k, pass^k."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import comb
+
+from assay.sopbench.rows import VerdictRow
+
+CONSTRAINT_GROUPS = ((0, 1, "0-1"), (2, 2, "2"), (3, 3, "3"), (4, 4, "4"), (5, 5, "5"), (6, 10**9, "6+"))
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of tasks.
+
+    Attributes
+    ----------
+    value : float or None
+        In [0, 1]; None where there is no task.
+    n : int
+        Tasks that it is taken over.
+    n_failed : int
+        Of them, conversations that ended because the model or its endpoint failed; they count as not passed.
+    """
+
+    value: float | None
+    n: int
+    n_failed: int
+
+    @property
+    def passed(self) -> int:
+        """The number of tasks that passed."""
+        return round((self.value or 0.0) * self.n)
+
+
+def rate(rows: Iterable[VerdictRow], passes: Callable[[VerdictRow], bool]) -> Rate:
+    """Return the share of first attempts for which `passes` holds."""
+    firsts = [row for row in rows if row.attempt == 0]
+    count = sum(map(passes, firsts))
+    failed = sum(row.ending == "error" for row in firsts)
+    return Rate(count / len(firsts) if firsts else None, len(firsts), failed)
+
+
+def succeeded(row: VerdictRow) -> bool:
+    """Return whether a task passed; a conversation that failed for technical reasons did not."""
+    return row.verdict.success and row.ending != "error"
+
+
+def rates(rows: Sequence[VerdictRow]) -> dict[str, Rate]:
+    """Return all rates of a set of verdicts by metric name.
+
+    ``pass_rate`` and its parts by kind of task; ``pass_rate_solvable`` over tasks for which a plan is known;
+    ``pass_rate_lenient`` ignores calls that could not be executed; ``refusal_justified_rate`` is the share of tasks to
+    refuse that passed and were refused for a verified reason; the rest are the shares of the published booleans, and
+    of conversations that ended by a limit or an overflow.
+    """
+    granted = [row for row in rows if row.verdict.action_should_succeed]
+    refused = [row for row in rows if not row.verdict.action_should_succeed]
+    found = {
+        "pass_rate": rate(rows, succeeded),
+        "pass_rate_should_succeed": rate(granted, succeeded),
+        "pass_rate_should_refuse": rate(refused, succeeded),
+        "pass_rate_solvable": rate([row for row in rows if row.solvable], succeeded),
+        "pass_rate_lenient": rate(rows, lambda row: row.verdict.success_lenient and row.ending != "error"),
+        "refusal_justified_rate": rate(refused, lambda row: succeeded(row) and row.verdict.refusal_justified is True),
+        "no_tool_call_error": rate(rows, lambda row: row.verdict.no_tool_call_error),
+        "constraint_not_violated": rate(rows, lambda row: row.verdict.constraint_not_violated),
+        "database_match": rate(rows, lambda row: row.verdict.database_match),
+        "action_called_correctly": rate(rows, lambda row: row.verdict.action_called_correctly),
+        "dirgraph_satisfied": rate(rows, lambda row: row.verdict.dirgraph_satisfied),
+        "unoffered_tool_rate": rate(rows, lambda row: row.verdict.n_unoffered > 0),
+        "limit_rate": rate(rows, lambda row: row.ending in ("limit", "calls")),
+        "overflow_rate": rate(rows, lambda row: row.ending == "overflow"),
+    }
+    for k in range(2, attempts(rows) + 1):
+        found[f"pass@{k}"] = over_attempts(rows, k, at_least_one=True)
+        found[f"pass^{k}"] = over_attempts(rows, k, at_least_one=False)
+    return found
+
+
+def attempts(rows: Iterable[VerdictRow]) -> int:
+    """Return the number of attempts at each task."""
+    return max((row.attempt for row in rows), default=-1) + 1
+
+
+def over_attempts(rows: Iterable[VerdictRow], k: int, *, at_least_one: bool) -> Rate:
+    """Return pass@k (at least one of k attempts passes) or pass^k (all of them), as a mean over tasks.
+
+    Of n attempts of which c pass, the unbiased estimates are 1 - C(n-c, k) / C(n, k) and C(c, k) / C(n, k).
+    """
+    by_task: dict[str, list[bool]] = {}
+    failed = 0
+    for row in rows:
+        by_task.setdefault(row.task_id, []).append(succeeded(row))
+        failed += row.ending == "error"
+    values = []
+    for passed in by_task.values():
+        n, c = len(passed), sum(passed)
+        values.append(1 - comb(n - c, k) / comb(n, k) if at_least_one else comb(c, k) / comb(n, k))
+    return Rate(sum(values) / len(values) if values else None, len(values), failed)
+
+
+def do_nothing(rows: Sequence[VerdictRow]) -> Rate:
+    """Return the pass rate of an agent that makes no call: the share of tasks that should be refused."""
+    return rate(rows, lambda row: not row.verdict.action_should_succeed)
+
+
+def by_constraints(rows: Sequence[VerdictRow]) -> dict[str, Rate]:
+    """Return the pass rate by the number of conditions of the task's rule."""
+    return {
+        name: rate([row for row in rows if low <= row.verdict.num_constraints <= high], succeeded)
+        for low, high, name in CONSTRAINT_GROUPS
+    }
