@@ -87,7 +87,7 @@ def state_digest(state: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-class _Suite:
+class ReplaySuite:
     """Tasks and judges of all domains, loaded when a row first needs them."""
 
     def __init__(self, data: Path) -> None:
@@ -98,16 +98,19 @@ class _Suite:
         self._executed: dict[str, ExecutedTasks] = {}
 
     def tasks(self, domain: str) -> list[Task]:
+        """Return the tasks of a domain in file order."""
         if domain not in self._tasks:
             self._tasks[domain] = [row.task for row in load_tasks(self._data, domain)]
         return self._tasks[domain]
 
     def judge(self, domain: str, cards: CardDialect) -> Judge:
+        """Return the judge of a domain under a card dialect."""
         if (domain, cards) not in self._judges:
             self._judges[domain, cards] = Judge(PROCEDURES[domain], "upstream", cards)
         return self._judges[domain, cards]
 
     def prepared(self, row: ReplayRow, cards: CardDialect) -> PreparedTask:
+        """Return the task that a row is scored on."""
         judge = self.judge(row.domain, cards)
         if row.task is not None:
             task = msgspec.convert(row.task, Task)
@@ -117,7 +120,16 @@ class _Suite:
             self._prepared[key] = judge.prepare(self.tasks(row.domain)[row.task_index])
         return self._prepared[key]
 
+    def verdict(self, row: ReplayRow, cards: CardDialect) -> Verdict:
+        """Judge a row under the upstream profile."""
+        # Constructed rows have one assistant message per call and two more.
+        n_senders = len(row.calls) + 2 if row.n_sender_messages is None else row.n_sender_messages
+        return self.judge(row.domain, cards).judge(
+            self.prepared(row, cards), row.call_rows(), row.final_db, n_sender_messages=n_senders, dialect=row.dialect
+        )
+
     def executed(self, row: ReplayRow) -> Task:
+        """Return the task that a row's conversation was about."""
         if row.domain not in self._executed:
             self._executed[row.domain] = ExecutedTasks(self.tasks(row.domain))
         own = self.own(row)
@@ -125,12 +137,13 @@ class _Suite:
         return self._executed[row.domain].of(row.domain, row.user, row.model, setting, row.run, row.task_index, own)
 
     def own(self, row: ReplayRow) -> Task:
+        """Return the task that a row carries."""
         return self.tasks(row.domain)[row.task_index] if row.task is None else msgspec.convert(row.task, Task)
 
 
 def replays(files: list[Path], data: Path, _limit: float | None = None) -> Iterator[Case]:
     """Check published trajectories: evaluation, results, final states, and the list card dialect of the bank."""
-    suite = _Suite(data)
+    suite = ReplaySuite(data)
     for path in files:
         for row in read_replays(path):
             yield _case(row, _guarded(_replay_differences, row, suite), skipped=False)
@@ -138,13 +151,13 @@ def replays(files: list[Path], data: Path, _limit: float | None = None) -> Itera
 
 def traces(files: list[Path], data: Path, _limit: float | None = None) -> Iterator[Case]:
     """Check constructed traces: evaluation, results, final states, and every strict response."""
-    suite = _Suite(data)
+    suite = ReplaySuite(data)
     for path in files:
         for row in read_replays(path):
             yield _case(row, _guarded(_trace_differences, row, suite), skipped=row.nondeterministic)
 
 
-def _guarded(compare: Any, row: ReplayRow, suite: _Suite) -> list[Difference]:
+def _guarded(compare: Any, row: ReplayRow, suite: ReplaySuite) -> list[Difference]:
     try:
         return list(compare(row, suite))
     except Exception as error:  # noqa: BLE001 - a case that cannot be compared is a failed case, with its reason
@@ -161,12 +174,12 @@ def _case(row: ReplayRow, differences: list[Difference], *, skipped: bool) -> Ca
     return Case(row.id, "passed")
 
 
-def _replay_differences(row: ReplayRow, suite: _Suite) -> Iterator[Difference]:
+def _replay_differences(row: ReplayRow, suite: ReplaySuite) -> Iterator[Difference]:
     bank = row.domain == "bank"
-    verdict = _verdict(row, suite, "map" if bank else "list")
+    verdict = suite.verdict(row, "map" if bank else "list")
     yield from _compare("eval_upstream", row.eval_upstream, verdict)
     if bank:
-        lists = _verdict(row, suite, "list")
+        lists = suite.verdict(row, "list")
         yield from _compare("eval_legacy_cards", row.eval_legacy_cards or row.eval_upstream, lists)
         # A published file was scored under one of the two dialects; which one, its name does not say.
         stored = list(_compare("eval_stored", row.eval_stored, lists))
@@ -176,20 +189,12 @@ def _replay_differences(row: ReplayRow, suite: _Suite) -> Iterator[Difference]:
     yield from _base_differences(row, suite.own(row), "list") if executed and not row.calls else executed
 
 
-def _trace_differences(row: ReplayRow, suite: _Suite) -> Iterator[Difference]:
+def _trace_differences(row: ReplayRow, suite: ReplaySuite) -> Iterator[Difference]:
     cards: CardDialect = "map" if row.domain == "bank" else "list"
     if not row.nondeterministic:
-        yield from _compare("eval", row.eval, _verdict(row, suite, cards))
+        yield from _compare("eval", row.eval, suite.verdict(row, cards))
     yield from _base_differences(row, suite.tasks(row.domain)[row.task_index], cards)
     yield from _strict_differences(row, suite, cards)
-
-
-def _verdict(row: ReplayRow, suite: _Suite, cards: CardDialect) -> Verdict:
-    # Constructed rows have one assistant message per call and two more.
-    n_senders = len(row.calls) + 2 if row.n_sender_messages is None else row.n_sender_messages
-    return suite.judge(row.domain, cards).judge(
-        suite.prepared(row, cards), row.call_rows(), row.final_db, n_sender_messages=n_senders, dialect=row.dialect
-    )
 
 
 def _compare(name: str, expected: Fields | None, verdict: Verdict) -> Iterator[Difference]:
@@ -242,7 +247,7 @@ def _called(system: System, call: CallRow) -> Any:
         return error
 
 
-def _strict_differences(row: ReplayRow, suite: _Suite, cards: CardDialect) -> Iterator[Difference]:
+def _strict_differences(row: ReplayRow, suite: ReplaySuite, cards: CardDialect) -> Iterator[Difference]:
     judge = suite.judge(row.domain, cards)
     strict = judge.open(suite.prepared(row, cards))
     for number, (call, raw) in enumerate(zip(row.call_rows(), row.calls, strict=True), 1):

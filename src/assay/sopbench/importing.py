@@ -1,0 +1,168 @@
+"""Import of the authors' trajectory files: calls, final states and stored evaluations, without evaluating any text."""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay.errors import DataError
+from assay.sopbench.conversation import NO_CALL
+from assay.sopbench.rows import CallRow, ContentDialect, Task
+
+_NAME = re.compile(
+    r"(?:usr_(?P<user>.+?)-)?ast_(?P<model>.+)-mode_(?P<mode>fc|react|act-only)-.*tool_(?P<tools>full|oracle|test)-"
+)
+_PAIR = re.compile(r"\((?:True|False), ")
+
+
+class TrajectoryFile(msgspec.Struct, frozen=True):
+    """What a file's name says: `<domain>/[usr_<user>-]ast_<model>-mode_<mode>-...-tool_<list>-shuffle_<bool>.json`."""
+
+    path: Path
+    domain: str
+    user: str
+    model: str
+    mode: str
+    tool_list: str
+
+
+class Trajectory(msgspec.Struct, frozen=True):
+    """One conversation of a file, keyed by record and run, never by its place in a list of results.
+
+    Attributes
+    ----------
+    final_database : dict
+        As recorded; always present here, also where it equals the initial one.
+    stored : dict or None
+        The evaluation that the file carries for this run.
+    """
+
+    record: int
+    run: int
+    task: Task
+    calls: list[CallRow]
+    n_sender_messages: int
+    final_database: dict[str, Any]
+    stored: dict[str, Any] | None
+
+
+class Contents(msgspec.Struct, frozen=True):
+    """A read file: its trajectories, and the numbers of records with and without one."""
+
+    trajectories: list[Trajectory]
+    dialect: ContentDialect
+    n_records: int
+    n_without: int
+
+
+def find_files(folder: Path) -> list[TrajectoryFile]:
+    """Return the trajectory files under a folder, sorted by domain and name.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    found = []
+    for path in sorted(folder.glob("*/*.json")):
+        match = _NAME.match(path.name)
+        if match:
+            tools = {"test": "oracle"}.get(match["tools"], match["tools"])  # older files write "test"
+            facts = (path.parent.name, match["user"] or "", match["model"], match["mode"], tools)
+            found.append(TrajectoryFile(path, *facts))
+    if not found:
+        raise DataError(
+            "there is no trajectory file",
+            file=folder,
+            expected="<domain>/ast_<model>-mode_<mode>-...-tool_<list>-....json",
+        )
+    return found
+
+
+def read_file(file: TrajectoryFile) -> Contents:
+    """Read one file. An empty list, or null, is a file without records.
+
+    Raises
+    ------
+    DataError
+        Naming file and record, for text that is no JSON, a record without a task, or a run without a final database.
+    """
+    try:
+        records = json.loads(file.path.read_bytes() or b"null")
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"the file is no JSON, perhaps cut off: {error}", file=file.path) from error
+    if records is None:
+        records = []
+    if not isinstance(records, list):
+        raise DataError("the file holds no list of records", file=file.path)
+    trajectories: list[Trajectory] = []
+    without = 0
+    for number, record in enumerate(records):
+        runs = list(_runs(file, number, record))
+        trajectories += runs
+        without += not runs
+    tuples = any(_PAIR.match(call.content) for trajectory in trajectories for call in trajectory.calls)
+    return Contents(trajectories, "tuple" if tuples else "unwrapped", len(records), without)
+
+
+def _runs(file: TrajectoryFile, number: int, record: Any) -> Iterator[Trajectory]:
+    if not isinstance(record, dict) or not isinstance(record.get("task"), dict):
+        raise DataError("the record carries no task", file=file.path, row=number, key="task")
+    task = _task(file, number, record["task"])
+    stored = record.get("evaluations") or []
+    for run, interaction in enumerate(record.get("interactions") or []):
+        place = {"file": file.path, "row": f"{number}, run {run}"}
+        if not isinstance(interaction, dict) or not isinstance(interaction.get("interaction"), list):
+            raise DataError("the run carries no messages", **place, key="interaction")  # type: ignore[arg-type]
+        if not isinstance(interaction.get("database"), dict):
+            raise DataError("the run carries no final database", **place, key="database")  # type: ignore[arg-type]
+        messages = interaction["interaction"]
+        yield Trajectory(
+            record=number,
+            run=run,
+            task=task,
+            calls=extract_calls(messages),
+            n_sender_messages=sum(1 for message in messages if "sender" in message),
+            final_database=interaction["database"],
+            stored=stored[run] if run < len(stored) else None,
+        )
+
+
+def _task(file: TrajectoryFile, number: int, value: dict[str, Any]) -> Task:
+    try:
+        task = msgspec.convert(value, Task)
+    except msgspec.ValidationError as error:
+        raise DataError(str(error), file=file.path, row=number, key="task", expected="a task of SOPBench") from error
+    if task.user_goal:
+        return task
+    # Two domains leave the goal to the object key of the task file; in a record, the graph names it.
+    goal = task.directed_action_graph.get("nodes", [[""]])[0][0]
+    return msgspec.structs.replace(task, user_goal=goal)
+
+
+def extract_calls(messages: list[dict[str, Any]]) -> list[CallRow]:
+    """Return the calls of a conversation: of each message but the last, the first call that is none of "n/a"s.
+
+    Name and result come from the message after it.
+    """
+    calls = []
+    for message, following in pairwise(messages):
+        named = [
+            call["function"]
+            for call in message.get("tool_calls") or []
+            if str(call["function"]["name"]).strip().lower() not in NO_CALL
+        ]
+        if named:
+            name = following.get("tool_name") or named[0]["name"]
+            calls.append(CallRow(name, _text(named[0].get("arguments")), _text(following.get("content"))))
+    return calls
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value)
