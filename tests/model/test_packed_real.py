@@ -14,9 +14,9 @@ from assay.model.unpacked import SequentialEngine
 
 pytestmark = [pytest.mark.real_model, pytest.mark.long]
 
-# Model, prompts that all variants run, prompts that the slow variants (1 slot, one prompt at a time) run.
-MODELS = [("smollm2-135m", 40, 12), ("qwen2.5-coder-0.5b", 16, 4)]
-DECODING = Decoding(max_new_tokens=24)
+# Model, prompts that all variants run, prompts that the slow variants (1 slot, one prompt at a time) run, new tokens.
+MODELS = [("smollm2-135m", 40, 12, 24), ("qwen2.5-coder-0.5b", 12, 3, 8)]
+DECODING = Decoding(max_new_tokens=24)  # each request says how many it wants
 
 
 class Digests(Forward):
@@ -49,14 +49,14 @@ def run(model, requests, slots):
     return {name: (row.text, row.finish_reason, engine._forward.of[name].hexdigest()) for name, row in rows.items()}
 
 
-@pytest.fixture(scope="module", params=MODELS, ids=[name for name, _, _ in MODELS])
+@pytest.fixture(scope="module", params=MODELS, ids=[name for name, *_ in MODELS])
 def case(request, real_model_folder, fks_like_prompts):
-    name, n_all, n_slow = request.param
+    name, n_all, n_slow, new_tokens = request.param
     model = load(real_model_folder(name))
     assert model.fallback is None
     tokenizer = model.weights.tokenizer
     prompts = dict.fromkeys(fks_like_prompts[:n_all])
-    requests = [Request(f"row-{n}", tokenizer(prompt).input_ids, 24) for n, prompt in enumerate(prompts)]
+    requests = [Request(f"row-{n}", tokenizer(prompt).input_ids, new_tokens) for n, prompt in enumerate(prompts)]
     return model, requests, n_slow
 
 
@@ -129,7 +129,7 @@ def test_states_do_not_depend_on_neighbours_or_threads(case):
 def test_long_prompts_keep_their_bits(case):
     model, requests, _ = case
     tokens = [token for request in requests for token in request.token_ids]
-    long = [Request(f"long-{n}", (tokens * 3)[n : n + length], 24) for n, length in enumerate((300, 431, 700))]
+    long = [Request(f"long-{n}", (tokens * 3)[n : n + length], 4) for n, length in enumerate((130, 255, 431))]
     alone = {}
     for request in long:
         alone |= run(model, [request], 16)
