@@ -141,6 +141,7 @@ def test_phrase_of_the_query_is_no_answer(ask):
 def test_article_or_preposition_alone_makes_no_phrase(ask):
     question = ask("What is the capital of Luxembourg?", ["Luxembourg"])
     assert score(question, "It is the city of Luxembourg").label == "correct"
+    assert score(ask("In which script is Tamil written?", ["Tamil"]), "The answer is Tamil.").label == "correct"
     assert score(question, "the capital of Luxembourg").label == "unparseable"  # tail of the query
     assert score(question, "Well, the capital of Luxembourg").label == "incorrect"
 
@@ -177,6 +178,13 @@ def test_short_name_needs_its_own_spelling(ask, text, label):
 def test_code_that_is_a_word(ask, text, label):
     question = ask("What is the TLD of Norway?", [".no", "no"], [".se"], answer_type="code")
     assert score(question, text).label == label
+
+
+def test_short_name_may_touch_han_characters(ask):
+    question = ask("城市：利兹。它位于哪个国家？", ["United Kingdom", "UK", "U.K."], language="zh")
+    assert score(question, "答案是UK。").label == "correct"
+    assert score(question, "答案是U.K.。").label == "correct"
+    assert score(question, "答案是UKR。").label == "incorrect"
 
 
 def test_surface_with_its_own_punctuation(ask):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from assay.fks.normalisation import Text, is_russian, normalise, split_tokens, stems
+from assay.fks.normalisation import Text, is_han, is_russian, normalise, split_tokens, stems
 from assay.fks.wordlists import ARTICLES
 
 _BETWEEN_TOKENS = " -.,/&"
@@ -168,7 +168,8 @@ def _stands_in(raw: str, surface: Surface) -> bool:
     # A full stop at the end of "U.S." is often swallowed by the sentence.
     spelling = surface.spelling.rstrip(".")
     if surface.distinctive and any(
-        not (at and raw[at - 1].isalnum()) and not raw[end : end + 1].isalnum() for at, end in _places(raw, spelling)
+        not (at and continues_word(raw[at - 1])) and not continues_word(raw[end : end + 1])
+        for at, end in _places(raw, spelling)
     ):
         return True
     folded, wanted = raw.casefold(), surface.spelling.casefold()
@@ -176,6 +177,11 @@ def _stands_in(raw: str, surface: Surface) -> bool:
         at and folded[at - 1] in _QUOTES and folded[end : end + 1] in _CLOSING_QUOTES
         for at, end in _places(folded, wanted)
     )
+
+
+def continues_word(character: str) -> bool:
+    """Tell whether a name would be part of a longer word beside this character; Han characters may touch it."""
+    return character.isalnum() and not is_han(character)
 
 
 def _places(text: str, piece: str) -> Iterator[tuple[int, int]]:

@@ -104,6 +104,11 @@ def _shorten_mark_runs(text: str) -> str:
     return "".join(kept)
 
 
+def is_han(character: str) -> bool:
+    """Tell whether a character is a Han one, a token of its own."""
+    return _HAN.match(character) is not None
+
+
 def is_russian(token: str) -> bool:
     """Tell whether a token is in Cyrillic letters."""
     return "а" <= token[0] <= "я"

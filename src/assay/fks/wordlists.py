@@ -20,8 +20,10 @@ ARTICLES = _words(
     "the a an le la les l un une el los las una der die das den dem ein eine einen"
 )  # "los" stands for Spanish, "les" for French
 
-# Words that may stand between an answer and a word of the query without making them one name.
-LINKS = ARTICLES | _words("of in at to de du des d en dans del von vom im zu в во из на о 的 在")
+# Words that do not make one name of an answer and themselves, although the query has both side by side.
+LINKS = ARTICLES | _words(
+    "is are was est es ist war это 是 of in at to de du des d en dans del von vom im zu в во из на о 的 在"
+)
 
 NEGATORS = _words(
     "not no never neither nor cannot without cant dont isnt wasnt arent doesnt didnt"
