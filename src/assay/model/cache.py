@@ -15,6 +15,7 @@ from assay.canonical import digest, file_digest
 from assay.config.models import Embedded, Folder, Gguf, Hub, ModelEntry, Tiny
 from assay.errors import ModelError
 from assay.model.files import known_digest
+from assay.model.hub import snapshot
 from assay.records.atomic import fsync_folder
 
 VARIABLE = "ASSAY_CACHE"
@@ -143,7 +144,7 @@ def model_folder(entry: ModelEntry, cache: Cache) -> Path:
         case Folder():
             return _existing(source.path, entry)
         case Hub():
-            return hub_snapshot(entry, cache, local_only=True)
+            return snapshot(entry, cache.hub)
         case Gguf():
             return convert_gguf(_existing(source.path, entry), cache, {})
         case Embedded():
@@ -167,6 +168,9 @@ def tiny_folder(seed: int, cache: Cache) -> Path:
         from assay.model.tiny import build_tiny
 
         prepare_process()
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
         build_tiny(folder, seed)
 
     return cache.fill(cache.tiny(seed), make, {"seed": seed, "builder": TINY_BUILDER})
@@ -186,34 +190,6 @@ def convert_gguf(path: Path, cache: Cache, origin: Mapping[str, Any], sha256: st
     return cache.fill(
         cache.converted(sha256), lambda folder: run_conversion(path, folder), {"gguf_sha256": sha256, **origin}
     )
-
-
-def hub_snapshot(entry: ModelEntry, cache: Cache, *, local_only: bool) -> Path:
-    """Return the folder of a pinned hub revision; downloads it unless `local_only`."""
-    import huggingface_hub
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    source = entry.source
-    assert isinstance(source, Hub)
-    try:
-        return Path(
-            huggingface_hub.snapshot_download(
-                source.repo,
-                revision=source.revision,
-                cache_dir=cache.hub,
-                local_files_only=local_only,
-                allow_patterns=["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt", "*.tiktoken"],
-            )
-        )
-    except (LocalEntryNotFoundError, HfHubHTTPError, OSError, ValueError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise ModelError(
-            f"{source.repo} at {source.revision[:12]} cannot be had: {reason}",
-            key=entry.name,
-            remedy=f"run `assay fetch --models {entry.name}`"
-            if local_only
-            else "check the hub, the name and your access",
-        ) from error
 
 
 def _existing(path: Path, entry: ModelEntry) -> Path:

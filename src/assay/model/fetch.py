@@ -14,7 +14,8 @@ from pathlib import Path
 from assay.canonical import file_digest
 from assay.config.models import Embedded, Endpoint, Hub, ModelEntry
 from assay.errors import ConfigError, ModelError
-from assay.model.cache import Cache, convert_gguf, hub_snapshot, model_folder
+from assay.model.cache import Cache, convert_gguf, model_folder
+from assay.model.hub import download
 from assay.records.atomic import atomic_file
 
 REQUIREMENTS = Path("requirements-models.txt")
@@ -67,7 +68,7 @@ def fetch(entry: ModelEntry, cache: Cache, requirements: Path = REQUIREMENTS, sa
     if isinstance(source, Hub):
         try:
             say(f"{entry.name}: downloading {source.repo} at {source.revision[:12]}")
-            hub_snapshot(entry, cache, local_only=False)
+            download(entry, cache.hub)
         except ModelError as error:
             raise _unavailable(error) from error
         return True

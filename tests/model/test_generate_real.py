@@ -1,0 +1,79 @@
+"""Generations with the embedded models: processes, order, shards and crashes change no byte."""
+
+import os
+import random
+import signal
+import time
+
+import pytest
+from model_helpers import ask
+
+from assay.config.models import read_registry
+from assay.model.answers import KIND
+from assay.model.cache import Cache
+from assay.model.engine import Decoding
+from assay.model.fetch import is_present
+from assay.model.store import RowStore
+from assay.records.rows import Message, PromptRow
+
+pytestmark = [pytest.mark.long, pytest.mark.real_model]
+DECODING = Decoding(max_new_tokens=16)
+
+
+@pytest.fixture(params=["smollm2-135m", "qwen2.5-coder-0.5b"])
+def model(request, root):
+    entry = read_registry(root)[request.param]
+    if not is_present(entry, Cache()):
+        pytest.skip(f"{request.param} is not in the model cache: run `assay fetch`")
+    return entry
+
+
+@pytest.fixture
+def prompts(fks_like_prompts):
+    raw = [PromptRow.of_text(f"t{i}", text) for i, text in enumerate(fks_like_prompts)]
+    chats = [PromptRow.of_messages(f"c{i}", [Message("user", text)]) for i, text in enumerate(fks_like_prompts[:8])]
+    return [*raw, *chats]
+
+
+def test_processes_order_shards_and_a_crash_change_no_byte(model, prompts, tmp_path):
+    one, two = model.model_copy(update={"workers": 1}), model.model_copy(update={"workers": 2})
+    base = {row.query_id: row for row in ask(tmp_path / "one", one, Cache(), prompts, DECODING)[0]}
+    shuffled = random.Random(3).sample(prompts, len(prompts))
+    assert ask(tmp_path / "two", two, Cache(), shuffled, DECODING)[0] == [base[p.query_id] for p in shuffled]
+    for shard in (shuffled[:19], shuffled[19:]):
+        assert ask(tmp_path / "shards", one, Cache(), shard, DECODING)[0] == [base[p.query_id] for p in shard]
+
+    folder = tmp_path / "crash"
+    child = os.fork()
+    if child == 0:
+        try:
+            ask(folder, two, Cache(), prompts, DECODING)
+        finally:
+            os._exit(0)
+    limit = time.monotonic() + 300
+    stored = 0
+    while not stored and time.monotonic() < limit:
+        time.sleep(0.1)
+        with RowStore(folder, layout="shared") as store:
+            stored = store.count(KIND)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with RowStore(folder, layout="shared") as store:
+        stored = store.count(KIND)
+    rows, facts = ask(folder, one, Cache(), prompts, DECODING)
+    assert facts["stored"] == stored > 0
+    assert rows == [base[p.query_id] for p in prompts]
+
+
+def test_prompts_begin_with_the_bos_that_the_model_wants(model):
+    from assay.model.cache import model_folder
+    from assay.model.prompting import Encoder
+
+    encoder = Encoder(model_folder(model, Cache()), model)
+    text, chat = encoder.encode(
+        [PromptRow.of_text("t", "The capital"), PromptRow.of_messages("c", [Message("user", "Hi")])], 8
+    )
+    bos = encoder._tokenizer.bos_token_id
+    assert text.token_ids[0] != bos  # neither model's tokenizer adds one to raw text
+    assert encoder._tokenizer.decode(chat.token_ids).startswith("<|im_start|>system\n")
+    assert encoder._tokenizer.decode(chat.token_ids).endswith("<|im_end|>\n<|im_start|>assistant\n")
