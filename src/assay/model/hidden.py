@@ -26,14 +26,11 @@ block's own output.
 All other layers are the same in both.
 """
 
-STATES_VERSION = 1
-"""Raise it whenever states get other bits than before."""
-
 _PACK_TOKENS = 1024
 
 
 def states_identity(model: LoadedModel) -> dict[str, Any]:
-    """Return what, besides the model and the prompts, decides the bits of states; see `Engine.identity`."""
+    """Return what, besides model, prompts and code, decides the bits of states; see `Engine.identity`."""
     weights = model.weights
     if model.layout is not None:
         own: dict[str, Any] = {"batch_rule": BATCH_RULE, "attention": NAME}
@@ -41,7 +38,7 @@ def states_identity(model: LoadedModel) -> dict[str, Any]:
         own = {"batch_rule": PADDED_RULE, "batch_size": model.engine.batch_size, "threads": weights.threads}
     else:
         own = {"batch_rule": SEQUENTIAL_RULE, "threads": weights.threads}
-    return weights.environment | {"attention": weights.plain_attention} | own | {"states_version": STATES_VERSION}
+    return weights.environment | {"attention": weights.plain_attention} | own
 
 
 def last_token_states(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +12,13 @@ from assay.canonical import canonical_text, digest
 from assay.errors import ArtifactError, ConfigError, ModelError
 from assay.model.hidden import TopState, check_layers, last_token_states
 from assay.records.atomic import atomic_file
-from assay.records.jsonl import read_rows, write_rows
+from assay.records.jsonl import write_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    import numpy as np
     import torch
-    from numpy.typing import NDArray
 
     from assay.model.engine import Request
     from assay.model.loading import LoadedModel
@@ -149,42 +146,3 @@ def _stands(path: Path, metadata: dict[str, str]) -> bool:
             return bool(file.metadata() == metadata)
     except SafetensorError:
         return False
-
-
-def read_header(path: Path) -> dict[str, Any]:
-    """Return the header of a shard, whatever its metadata key."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-    except (SafetensorError, FileNotFoundError) as error:
-        raise ArtifactError(f"this is no shard of states: {error}", file=path) from error
-    if len(metadata) != 1:
-        raise ArtifactError(f"the shard has {len(metadata)} metadata keys", file=path, expected="one")
-    header: dict[str, Any] = json.loads(next(iter(metadata.values())))
-    return header
-
-
-def read_layer(folder: Path, layer: int) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-    """Yield (query ids, states [rows, width] in float32) of one layer, shard by shard in prompt order.
-
-    Only that layer is read, so all layers of a large model can be gone through with little memory.
-    """
-    import torch
-    from safetensors import safe_open
-
-    ids: dict[str, list[str]] = {}
-    for row in read_rows(folder / INDEX, StateRow):
-        ids.setdefault(row.shard, []).append(row.query_id)
-    for name, query_ids in ids.items():
-        header = read_header(folder / name)
-        if layer not in header["layers"]:
-            raise ConfigError(
-                f"layer {layer} was not stored", file=folder / name, expected=f"one of {header['layers']}"
-            )
-        with safe_open(folder / name, framework="pt") as file:
-            states = file.get_slice(TENSOR)[:, header["layers"].index(layer)].to(torch.float32).numpy()
-        if len(states) != len(query_ids):
-            raise ArtifactError(f"the shard holds {len(states)} rows", file=folder / name, expected=len(query_ids))
-        yield query_ids, states
