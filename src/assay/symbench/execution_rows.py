@@ -27,3 +27,17 @@ class ExecutionRow(msgspec.Struct, frozen=True, kw_only=True):
     stdout: str = ""
     attempts: int = 0
     exit_code: int | None = None
+
+
+class RolloutAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a `rollouts` row that is judged: the last response, and what its own first code block gave.
+
+    Code of earlier turns is never run again for a final response without code (deviation D17).
+    """
+
+    row_id: str
+    query_id: str
+    response: str
+    execution: ExecutionRow
+    sample_index: int = 0
+    error: str | None = None

@@ -27,7 +27,7 @@ from assay.symbench.extraction import (
 )
 from assay.symbench.extraction_normalizers import NORMALIZERS, unchanged
 from assay.symbench.rows import TaskRow
-from assay.symbench.verdicts import Outcome, Profile, Verdict, unreadable
+from assay.symbench.verdicts import Outcome, Profile, Verdict, failed, unreadable
 from assay.symbench.verifiers.registry import VERIFIERS
 
 Extraction = Literal["echo", "normalized", "marker"]
@@ -91,6 +91,9 @@ def judge(
     code : CodeOutput or None
         What the first code block gave; None exactly when the response has none.
     """
+    if sample.task not in VERIFIERS:
+        verdict = failed(f"there is no task {sample.task!r}")
+        return Judgement(verdict.outcome, verdict.reason, "both")
     if profile == "corrected":
         return _corrected(sample, response, code)
     if sample.task == "game24":
@@ -118,7 +121,7 @@ def _execution_text(task: str, response: str, code: CodeOutput | None) -> str:
 def _with_upstream_instruction(sample: TaskRow, response: str) -> TaskRow:
     """Repeat deviation D15: k code blocks make upstream judge by instruction k - 1."""
     blocks = len(code_blocks(response)) if sample.task == "path_plan" else 0
-    if not blocks:
+    if not blocks or not isinstance(sample.solution, dict):
         return sample
     return msgspec.structs.replace(sample, solution=sample.solution | {"instruction_index": blocks - 1})
 
@@ -182,8 +185,9 @@ def _written(text: str) -> str:
 def _either(verdicts: list[Verdict], answers: list[str | None] | list[str]) -> Judgement:
     """Accept if a route is right; a crash of either ends the authors' run, even beside a right route."""
     execution, text = verdicts
-    if any(verdict.outcome == "crash" for verdict in verdicts):
-        verdict, route = (execution, "execution") if execution.outcome == "crash" else (text, "text")
+    ending = ("crash", "failed")
+    if execution.outcome in ending or text.outcome in ending:
+        verdict, route = (execution, "execution") if execution.outcome in ending else (text, "text")
     elif execution.correct or text.correct:
         verdict, route = (execution, "execution") if execution.correct else (text, "text")
     else:
@@ -197,4 +201,8 @@ def _verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
         return unreadable(f"the answer has {len(answer)} characters, more than {MAX_ANSWER}")
     if profile == "corrected" and not answer:
         return unreadable("no answer")
-    return VERIFIERS[sample.task](sample, answer, profile)
+    try:
+        return VERIFIERS[sample.task](sample, answer, profile)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        # A sample without a field must not end a batch; it is counted under its own outcome.
+        return failed(f"the sample cannot be judged: {type(error).__name__}: {error}")

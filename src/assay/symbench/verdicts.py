@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 Profile = Literal["upstream", "corrected"]
-Outcome = Literal["right", "wrong", "unreadable", "crash"]
+Outcome = Literal["right", "wrong", "unreadable", "crash", "failed"]
 
 _SEPARATORS = re.compile(r"[\s,;\[\](){}\"'`]+")
 
@@ -14,8 +14,9 @@ _SEPARATORS = re.compile(r"[\s,;\[\](){}\"'`]+")
 class Verdict(msgspec.Struct, frozen=True):
     """The judgement of one answer text.
 
-    `outcome` is "unreadable" for an answer that is not of the kind that the task asks for, and "crash" where the
-    authors' verifier raises and ends their run (`upstream` only). Everything but "right" counts as wrong.
+    `outcome` is "unreadable" for an answer that is not of the kind that the task asks for, "crash" where the authors'
+    verifier raises and ends their run (`upstream` only), and "failed" where there was nothing to judge: no response, or
+    a sample that lacks what its verifier reads. Everything but "right" counts as wrong.
     """
 
     outcome: Outcome
@@ -43,6 +44,11 @@ def unreadable(reason: str) -> Verdict:
 def crash(reason: str) -> Verdict:
     """Say that the authors' verifier raises on this text."""
     return Verdict("crash", reason[:200])
+
+
+def failed(reason: str) -> Verdict:
+    """Say that the answer could not be judged at all."""
+    return Verdict("failed", reason[:200])
 
 
 def when(condition: bool, otherwise: str) -> Verdict:

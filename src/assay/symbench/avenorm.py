@@ -1,0 +1,163 @@
+"""The average normalised score, and the rates that the paper printed.
+
+For task i and method j with success rate s_ij the score is 100/N times the sum over tasks of s_ij / m_i, where m_i is
+the best rate of any method of the comparison set on task i. Leaving out a method changes everybody's score.
+"""
+
+import csv
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from assay.errors import DataError
+from assay.symbench.catalog import TASKS
+
+Missing = Literal["refuse", "zero", "common"]
+Rates = Mapping[str, Mapping[str, Fraction]]  # method -> task -> success rate, any unit
+
+PUBLISHED_SOURCE = "arXiv:2502.04350, main results table"
+SPLITS = ("seen", "unseen", "total")
+
+
+class AverageNormalized(msgspec.Struct, frozen=True):
+    """The scores of one set of tasks.
+
+    Attributes
+    ----------
+    percent : dict
+        Method -> score in [0, 100]; 100 for a method that is best on every task.
+    tasks : tuple of str
+        The N tasks that the average is taken over.
+    zero_tasks : tuple of str
+        Tasks that no method solves at all: they count 0 for everybody and stay in N.
+    """
+
+    percent: dict[str, Fraction]
+    tasks: tuple[str, ...]
+    zero_tasks: tuple[str, ...]
+
+
+def average_normalized(rates: Rates, tasks: Iterable[str], missing: Missing = "refuse") -> AverageNormalized:
+    """Return 100/N * sum_i s_ij / m_i for every method (section 8 of the benchmark's description).
+
+    Parameters
+    ----------
+    rates : mapping
+        Method -> task -> success rate in [0, 1] or percent, one unit for all. The methods are the comparison set.
+    tasks : iterable of str
+        The tasks to average over; every task counts the same, however many samples it has.
+    missing : {"refuse", "zero", "common"}
+        What to do with a task that a method lacks: refuse, count it 0, or take the tasks that all methods have,
+        which changes N and the maxima.
+
+    Raises
+    ------
+    DataError
+        For a missing rate under "refuse", for no task, and for a rate below 0.
+
+    Examples
+    --------
+    >>> scores = average_normalized({"a": {"t": 50, "u": 10}, "b": {"t": 100, "u": 10}}, ["t", "u"])
+    >>> {method: float(value) for method, value in scores.percent.items()}
+    {'a': 75.0, 'b': 100.0}
+    """
+    wanted = tuple(tasks)
+    absent = [(method, task) for method, row in rates.items() for task in wanted if task not in row]
+    if absent and missing == "refuse":
+        method, task = absent[0]
+        raise DataError(
+            f"{method} has no rate for {task} ({len(absent)} rates are missing)",
+            expected="every method on every task",
+            remedy="leave the method out, or choose the policy zero or common",
+        )
+    if missing == "common":
+        lacking = {task for _, task in absent}
+        wanted = tuple(task for task in wanted if task not in lacking)
+    if not wanted or not rates:
+        raise DataError("there is no task, or no method, to average over")
+    totals = dict.fromkeys(rates, Fraction(0))
+    zero = []
+    for task in wanted:
+        column = {method: Fraction(row.get(task, 0)) for method, row in rates.items()}
+        if min(column.values()) < 0:
+            raise DataError("a success rate is below 0", row=task)
+        best = max(column.values())
+        if best == 0:
+            zero.append(task)
+            continue
+        for method, rate in column.items():
+            totals[method] += rate / best
+    percent = {method: 100 * total / len(wanted) for method, total in totals.items()}
+    return AverageNormalized(percent, wanted, tuple(zero))
+
+
+def split_tasks(split: str) -> tuple[str, ...]:
+    """Return the tasks of "seen", "unseen" or "total", in the paper's order."""
+    return tuple(name for name, info in TASKS.items() if split in ("total", info.split))
+
+
+def one_decimal(value: Fraction) -> str:
+    """Return a score as the paper prints it: one decimal, halves up."""
+    tenths = (value * 10 + Fraction(1, 2)).__floor__()
+    return f"{tenths // 10}.{tenths % 10}"
+
+
+class PaperTable(msgspec.Struct, frozen=True):
+    """Rates in percent, and the averages that were printed beside them: split -> method -> text."""
+
+    rates: dict[str, dict[str, Fraction]]
+    printed: dict[str, dict[str, str]]
+
+
+def read_paper_table(path: Path) -> PaperTable:
+    """Read a table with the columns row_type, task, paper_label, split and one column per method.
+
+    Rows of the type `success_rate` hold percentages, rows of the type `avenorm_printed` printed averages.
+    """
+    rates: dict[str, dict[str, Fraction]] = {}
+    printed: dict[str, dict[str, str]] = {}
+    described = ("row_type", "task", "paper_label", "split")
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            methods = [name for name in reader.fieldnames or () if name not in described]
+            if not methods or any(name not in (reader.fieldnames or ()) for name in described):
+                raise DataError("not a table of rates", file=path, row=1, expected=f"columns {', '.join(described)}")
+            for number, row in enumerate(reader, 2):
+                if row["row_type"] == "avenorm_printed":
+                    printed[row["split"]] = {method: row[method] for method in methods}
+                    continue
+                if row["row_type"] != "success_rate" or row["task"] not in TASKS:
+                    raise DataError(
+                        "unknown row type or task", file=path, row=number, expected="success_rate of a task"
+                    )
+                for method in methods:
+                    rates.setdefault(method, {})[row["task"]] = _percentage(row[method], path, number, method)
+    except FileNotFoundError as error:
+        raise DataError("the file does not exist", file=path) from error
+    except UnicodeDecodeError as error:
+        raise DataError("the file is not UTF-8", file=path) from error
+    return PaperTable(rates, printed)
+
+
+def published_rates() -> dict[str, dict[str, Fraction]]:
+    """Return the 481 printed percentages, method -> task -> percent: external columns, never our measurements."""
+    path = Path(__file__).with_name("published_rates.csv")
+    rates: dict[str, dict[str, Fraction]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for number, row in enumerate(csv.DictReader(file), 2):
+            rates.setdefault(row["method"], {})[row["task"]] = _percentage(row["percent"], path, number, "percent")
+    return rates
+
+
+def _percentage(text: str | None, path: Path, row: int, key: str) -> Fraction:
+    try:
+        value = Fraction(text or "")
+    except (ValueError, ZeroDivisionError):
+        value = Fraction(-1)
+    if not 0 <= value <= 100:
+        raise DataError(f"{text!r} is no percentage", file=path, row=row, key=key, expected="a number from 0 to 100")
+    return value
