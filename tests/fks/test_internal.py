@@ -221,7 +221,7 @@ def test_ties_share_the_credit_in_both_metrics():
     means[:, :] = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])[:, None]
     has = np.ones((4, 2), dtype=bool)
     for metric in ("cosine", "euclidean"):
-        found = retrieval(means, has, metric, 2)
+        (found,) = retrieval(means, has, metric, 2)
         assert found.hit[:2, 0, 1] == pytest.approx((0.5 - 0.25) / 0.75)
         assert found.accuracy()[0, 1] == pytest.approx(2 / 3)
 
@@ -231,7 +231,7 @@ def test_ties_share_the_credit_in_both_metrics():
 def test_euclidean_neighbours_equal_exact_distances(seed, shift):
     rng = np.random.default_rng(seed)
     means = rng.integers(0, 3, (12, 2, 2)).astype(float) + shift
-    found = retrieval(means, np.ones((12, 2), dtype=bool), "euclidean", 2)
+    (found,) = retrieval(means, np.ones((12, 2), dtype=bool), "euclidean", 2)
     for i in range(12):
         exact = np.sqrt(((means[i, 0] - means[:, 1]) ** 2).sum(axis=1))
         near = exact <= exact.min() + 1e-12

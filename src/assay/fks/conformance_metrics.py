@@ -242,7 +242,7 @@ def internal(case: dict[str, Any], tensors: dict[str, np.ndarray], mode: Whiteni
         take = partial(_rows, rows)
         (result,) = measure_layer(take, order, rows.shape[1], [everything], settings, jacobian)
         entries.append(
-            {"layer": layer, **_layer_entry(result, mode, facts, families, {r.name for r in order.relations()})}
+            {"layer": layer, **_layer_entry(result, mode, facts, families, {r.name for r in order.relations})}
         )
     return entries
 

@@ -10,7 +10,7 @@ from assay.fks.internal_rows import RowOrder
 from assay.fks.iss import PairCosines, iss, pair_cosines
 from assay.fks.kts import Retrieval, geometry, geometry_correlations, retrieval
 from assay.fks.metric_settings import InternalSettings, KtsMetric, Whitening
-from assay.fks.vectors import RelationRows, RelationVectors, Take, View, relation_vectors, views, whitened_means
+from assay.fks.vectors import CHUNK, RelationRows, RelationVectors, Take, View, relation_vectors, views
 from assay.fks.whitening import Moments, whitener
 
 Array = NDArray[np.float64]
@@ -85,7 +85,7 @@ def measure_layer(
     Parameters
     ----------
     take : callable
-        Returns rows [start, stop) of the order as float64, finite.
+        Returns rows [start, stop) of the order, finite.
     selections : sequence of FactSelection
         Facts outside a selection are no background either.
     jacobian : array, shape [d, d], optional
@@ -95,10 +95,10 @@ def measure_layer(
     """
     results = [_empty(len(order.facts), settings) for _ in selections]
     forms = layer_views(take, len(order.queries), width, settings, jacobian, moments)
-    unit_forms = {mode: forms[mode] for mode in settings.iss_whitening}
-    for rows in order.relations():
-        vectors = relation_vectors(take, rows, width, unit_forms, jacobian)
-        _measure_relation(rows, vectors, forms, selections, results, settings)
+    means = tuple(dict.fromkeys((settings.kts_geo_whitening, settings.kts_id_whitening)))
+    for rows in order.relations:
+        vectors = relation_vectors(take, rows, width, forms, settings.iss_whitening, means, jacobian)
+        _measure_relation(rows, vectors, selections, results, settings)
     return results
 
 
@@ -114,26 +114,35 @@ def layer_views(
     modes = _modes(settings)
     if modes == ("none",):
         return {"none": View()}
-    if "zca" not in modes:
+    if "zca" not in modes and moments is None:
         mean = layer_mean(take, n_rows, width)
         return views(modes, Moments(n_rows, mean if jacobian is None else jacobian @ mean, np.zeros((0, 0))), None)
     fitted = moments or layer_moments(take, n_rows)
     if jacobian is not None:
         fitted = fitted.transported(jacobian)
-    return views(modes, fitted, whitener(fitted.covariance, settings.shrinkage))
+    matrix = whitener(fitted.covariance, settings.shrinkage) if "zca" in modes else None
+    return views(modes, fitted, matrix)
 
 
 def layer_moments(take: Take, n_rows: int) -> Moments:
     """Return mean and covariance over all rows."""
-    return Moments.of(take(start, min(start + _MOMENT_ROWS, n_rows)) for start in range(0, n_rows, _MOMENT_ROWS))
+    return Moments.of(
+        take(start, min(start + _MOMENT_ROWS, n_rows)).astype(np.float64) for start in range(0, n_rows, _MOMENT_ROWS)
+    )
 
 
 def layer_mean(take: Take, n_rows: int, width: int) -> Array:
     """Return the mean over all rows."""
     total = np.zeros(width)
-    for start in range(0, n_rows, 128):
-        total += take(start, min(start + 128, n_rows)).sum(axis=0)
+    for start in range(0, n_rows, CHUNK):
+        rows = take(start, min(start + CHUNK, n_rows))
+        total += np.ones(len(rows), dtype=rows.dtype) @ rows
     return total / max(n_rows, 1)
+
+
+def needs_moments(settings: InternalSettings) -> bool:
+    """Return whether a view needs more than the mean."""
+    return "zca" in _modes(settings)
 
 
 def _modes(settings: InternalSettings) -> tuple[Whitening, ...]:
@@ -157,28 +166,29 @@ def _empty(n_facts: int, settings: InternalSettings) -> LayerResult:
 def _measure_relation(
     rows: RelationRows,
     vectors: RelationVectors,
-    forms: Mapping[Whitening, View],
     selections: Sequence[FactSelection],
     results: Sequence[LayerResult],
     settings: InternalSettings,
 ) -> None:
-    shape = geometry(whitened_means(vectors, forms[settings.kts_geo_whitening]), vectors.has)
-    identity = whitened_means(vectors, forms[settings.kts_id_whitening])
-    for members, mine in _by_facts(rows, selections):
+    shape = geometry(vectors.means[settings.kts_geo_whitening], vectors.has)
+    members = list(_by_facts(rows, selections))
+    sets = [facts for facts, _ in members]
+    identity = vectors.means[settings.kts_id_whitening]
+    found = {
+        metric: retrieval(identity, vectors.has, metric, settings.kts_id_min_facts, sets)
+        for metric in settings.kts_id_metrics
+    }
+    for place, (local, mine) in enumerate(members):
         # Selections that differ in their families only share all that is expensive.
-        cosines = {mode: pair_cosines(units[members], vectors.has[members]) for mode, units in vectors.units.items()}
-        rho, n = geometry_correlations(shape, members, settings.kts_geo_min_facts)
-        found = {
-            metric: retrieval(identity[members], vectors.has[members], metric, settings.kts_id_min_facts)
-            for metric in settings.kts_id_metrics
-        }
-        facts = rows.facts[members]
+        cosines = {mode: pair_cosines(units[local], vectors.has[local]) for mode, units in vectors.units.items()}
+        rho, n = geometry_correlations(shape, local, settings.kts_geo_min_facts)
+        facts = rows.facts[local]
         for number in mine:
             families, result = list(selections[number].families), results[number]
             _store_iss(result, facts, cosines, families)
             _store_geometry(result, rows.name, rho, n, families)
             for metric, one in found.items():
-                _store_retrieval(result, rows.name, facts, metric, one, families)
+                _store_retrieval(result, rows.name, facts, metric, one[place], families)
 
 
 def _by_facts(rows: RelationRows, selections: Sequence[FactSelection]) -> Iterator[tuple[Index, list[int]]]:

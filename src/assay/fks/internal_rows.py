@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,11 +51,13 @@ class RowOrder:
         kept = tuple(query for query, stays in zip(self.queries, keep, strict=True) if stays)
         return RowOrder(kept, int(keep[: self.n_measured].sum()), self.families, self.facts)
 
-    def relations(self) -> list[RelationRows]:
-        """Return the rows of each relation, sorted by its name."""
+    @cached_property
+    def relations(self) -> tuple[RelationRows, ...]:
+        """The rows of each relation, sorted by its name."""
         position = {fact: number for number, fact in enumerate(self.facts)}
         place = {family: number for number, family in enumerate(self.families)}
-        result, start = [], 0
+        result: list[RelationRows] = []
+        start = 0
         measured = self.queries[: self.n_measured]
         while start < len(measured):
             name, stop = measured[start].relation, start
@@ -67,4 +70,4 @@ class RowOrder:
             facts = np.array([position[fact] for fact in local], dtype=np.int64)
             result.append(RelationRows(name, start, stop, facts, np.array(group, dtype=np.int64), len(place)))
             start = stop
-        return result
+        return tuple(result)

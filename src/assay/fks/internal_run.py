@@ -3,18 +3,17 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import DataError
-from assay.fks.internal import FactSelection, LayerResult, layer_moments, measure_layer
+from assay.fks.internal import FactSelection, LayerResult, layer_moments, measure_layer, needs_moments
 from assay.fks.internal_rows import RowOrder, StateQuery
 from assay.fks.lens_file import Lens, check_fits
 from assay.fks.metric_settings import InternalSettings, Transport
 from assay.fks.states import States, open_states, scan
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -101,8 +100,8 @@ def run_internal(
     if not len(states):
         raise DataError("no row has finite states", file=folder, remedy="extract the states in bfloat16 or float32")
     for place, layer in enumerate(states.layers):
-        take = _layer_reader(states, place, settings.memory_mib)
-        moments = layer_moments(take, len(states)) if len(settings.transports) > 1 else None
+        take = LayerReader(states, place, settings.memory_mib)
+        moments = layer_moments(take, len(states)) if len(settings.transports) > 1 and needs_moments(settings) else None
         for transport in settings.transports:
             jacobian = lens.of(layer) if transport == "jlens" and lens is not None else None
             if jacobian is not None and np.array_equal(jacobian, np.eye(len(jacobian))):
@@ -112,23 +111,22 @@ def run_internal(
     return run
 
 
-class _Layer:
+class LayerReader:
     """The rows of one layer: from memory where they fit as float32, else from the map each time."""
 
     def __init__(self, states: States, place: int, memory_mib: int) -> None:
         self.states, self.place = states, place
-        self.rows: NDArray[np.float32] | None = None
-        if states.shards[0].dtype != "F64" and len(states) * states.width * 4 <= memory_mib << 20:
-            self.rows = np.empty((len(states), states.width), dtype=np.float32)
-            for start in range(0, len(states), 1024):
-                stop = min(start + 1024, len(states))
-                self.rows[start:stop] = states.take(start, stop, place)
+        self.kind = np.float64 if states.shards[0].dtype == "F64" else np.float32
+        self.buffer: NDArray[Any] = np.empty((0, states.width), dtype=self.kind)
+        self.rows: NDArray[Any] | None = None
+        if len(states) * states.width * self.buffer.itemsize <= memory_mib << 20:
+            self.rows = np.empty((len(states), states.width), dtype=self.kind)
+            states.take(0, len(states), place, self.rows)
 
-    def __call__(self, start: int, stop: int) -> Array:
-        if self.rows is None:
-            return self.states.take(start, stop, self.place)
-        return self.rows[start:stop].astype(np.float64)
-
-
-def _layer_reader(states: States, place: int, memory_mib: int) -> _Layer:
-    return _Layer(states, place, memory_mib)
+    def __call__(self, start: int, stop: int) -> NDArray[Any]:
+        """Return rows that may be overwritten by the next call: fresh pages cost more than the reading itself."""
+        if self.rows is not None:
+            return self.rows[start:stop]
+        if len(self.buffer) < stop - start:
+            self.buffer = np.empty((stop - start, self.states.width), dtype=self.kind)
+        return self.states.take(start, stop, self.place, self.buffer[: stop - start])

@@ -1,5 +1,6 @@
 """Knowledge transfer of geometry and identity between conditions: KTS-Geo and KTS-ID (sections 9.2, 9.3)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,12 +129,14 @@ class Retrieval:
         return np.where(counted.any(axis=0), total / np.maximum(counted.sum(axis=0), 1), np.nan)
 
 
-def retrieval(means: Array, has: Bool, metric: KtsMetric, min_facts: int) -> Retrieval:
-    """Find every fact again in another family by its nearest representative.
+def retrieval(
+    means: Array, has: Bool, metric: KtsMetric, min_facts: int, sets: Sequence[Index] | None = None
+) -> list[Retrieval]:
+    """Find every fact again in another family by its nearest representative, within each set of facts.
 
-    Fact i is retrieved from f to g if its own representative in g is nearest to the one in f among all facts that
-    have both; nearest ones within 1e-12 share the credit. The credit is corrected for chance: (credit - 1/n) /
-    (1 - 1/n), so that 0 is guessing and 1 perfect.
+    Fact i is retrieved from f to g if its own representative in g is nearest to the one in f among all facts of the
+    set that have both; nearest ones within 1e-12 share the credit. The credit is corrected for chance:
+    (credit - 1/n) / (1 - 1/n), so that 0 is guessing and 1 perfect.
 
     Parameters
     ----------
@@ -145,23 +148,45 @@ def retrieval(means: Array, has: Bool, metric: KtsMetric, min_facts: int) -> Ret
         A zero vector has cosine 0 with everything.
     min_facts : int
         At least 2.
+    sets : sequence of array of int, optional
+        Sets of facts, ascending positions; all facts by default. Distances are computed once for all sets.
+
+    Returns
+    -------
+    list of Retrieval
+        One per set, its rows in the order of the set.
     """
     n_facts, n_families = has.shape
-    hit = np.full((n_facts, n_families, n_families), np.nan)
-    count = np.zeros((n_families, n_families), dtype=np.int64)
+    sets = [np.arange(n_facts)] if sets is None else sets
+    found = [
+        Retrieval(
+            np.full((len(facts), n_families, n_families), np.nan), np.zeros((n_families, n_families), dtype=np.int64)
+        )
+        for facts in sets
+    ]
     vectors = _unit(means) if metric == "cosine" else means
     for f in range(n_families):
         for g in range(f + 1, n_families):
-            common = np.flatnonzero(has[:, f] & has[:, g])
-            n = len(common)
-            count[f, g] = count[g, f] = n
-            if n < max(min_facts, 2):
+            both = np.flatnonzero(has[:, f] & has[:, g])
+            if len(both) < 2:
+                _count(found, sets, both, f, g)
                 continue
-            a, b = vectors[common, f], vectors[common, g]
-            forward, backward = _credits_cosine(a, b) if metric == "cosine" else _credits_euclidean(a, b)
-            hit[common, f, g] = (forward - 1 / n) / (1 - 1 / n)
-            hit[common, g, f] = (backward - 1 / n) / (1 - 1 / n)
-    return Retrieval(hit, count)
+            table = _Table(vectors[both, f], vectors[both, g], metric)
+            for one, facts in zip(found, sets, strict=True):
+                # Places of the common facts in the set, and in the table.
+                place = np.flatnonzero(np.isin(facts, both, assume_unique=True))
+                rows = np.searchsorted(both, facts[place])
+                n = len(place)
+                one.n[f, g] = one.n[g, f] = n
+                if n >= max(min_facts, 2):
+                    one.hit[place, f, g] = (table.credits(rows, forward=True) - 1 / n) / (1 - 1 / n)
+                    one.hit[place, g, f] = (table.credits(rows, forward=False) - 1 / n) / (1 - 1 / n)
+    return found
+
+
+def _count(found: Sequence[Retrieval], sets: Sequence[Index], both: Index, f: int, g: int) -> None:
+    for one, facts in zip(found, sets, strict=True):
+        one.n[f, g] = one.n[g, f] = int(np.isin(facts, both).sum())
 
 
 def _unit(means: Array) -> Array:
@@ -169,31 +194,36 @@ def _unit(means: Array) -> Array:
     return np.asarray(means / np.where(norm > 0, norm, 1.0))
 
 
-def _credits_cosine(a: Array, b: Array) -> tuple[Array, Array]:
-    distance = 1.0 - a @ b.T
-    return _credits(distance), _credits(distance.T)
+class _Table:
+    """Distances from the representatives in one family (rows) to those in another (columns)."""
 
+    def __init__(self, a: Array, b: Array, metric: KtsMetric) -> None:
+        self.a, self.b, self.metric = a, b, metric
+        if metric == "cosine":
+            self.distance = 1.0 - a @ b.T
+            return
+        # The fast Gram form of squared distances only names candidates; exact differences decide among them.
+        middle = b.mean(axis=0)
+        self.a, self.b = a - middle, b - middle
+        square_a, square_b = np.einsum("nd,nd->n", self.a, self.a), np.einsum("nd,nd->n", self.b, self.b)
+        self.distance = square_a[:, None] + square_b - 2 * (self.a @ self.b.T)
+        self.slack = 1e-9 * float(square_a.max() + square_b.max())
 
-def _credits(distance: Array) -> Array:
-    nearest = distance <= distance.min(axis=1, keepdims=True) + TIE
-    return np.where(np.diagonal(nearest), 1.0 / nearest.sum(axis=1), 0.0)
+    def credits(self, rows: Index, forward: bool) -> Array:
+        """Return the credit of each of `rows` when it is searched among them."""
+        distance = self.distance[np.ix_(rows, rows)]
+        distance = distance if forward else distance.T
+        nearest = distance <= distance.min(axis=1, keepdims=True) + (TIE if self.metric == "cosine" else self.slack)
+        if self.metric == "euclidean":
+            nearest = self._exactly(nearest, rows, forward)
+        return np.where(np.diagonal(nearest), 1.0 / nearest.sum(axis=1), 0.0)
 
-
-def _credits_euclidean(a: Array, b: Array) -> tuple[Array, Array]:
-    return _nearest_euclidean(a, b), _nearest_euclidean(b, a)
-
-
-def _nearest_euclidean(a: Array, b: Array) -> Array:
-    """Return the credits by distance: candidates from the fast Gram form, decided by exact differences."""
-    middle = b.mean(axis=0)
-    a, b = a - middle, b - middle
-    square_a, square_b = np.einsum("nd,nd->n", a, a), np.einsum("nd,nd->n", b, b)
-    squared = square_a[:, None] + square_b - 2 * (a @ b.T)
-    slack = 1e-9 * (square_a[:, None] + square_b.max(initial=0.0))
-    row, column = np.nonzero(squared <= squared.min(axis=1, keepdims=True) + slack)
-    exact = np.sqrt(((a[row] - b[column]) ** 2).sum(axis=1))
-    first = np.searchsorted(row, np.arange(len(a)))
-    nearest = exact <= np.minimum.reduceat(exact, first)[row] + TIE
-    ties = np.bincount(row[nearest], minlength=len(a))
-    own = np.bincount(row[nearest & (row == column)], minlength=len(a)) > 0
-    return np.where(own, 1.0 / ties, 0.0)
+    def _exactly(self, candidates: Bool, rows: Index, forward: bool) -> Bool:
+        row, column = np.nonzero(candidates)
+        left, right = (self.a, self.b) if forward else (self.b, self.a)
+        exact = np.sqrt(((left[rows[row]] - right[rows[column]]) ** 2).sum(axis=1))
+        first = np.searchsorted(row, np.arange(len(candidates)))
+        kept = np.zeros_like(candidates)
+        near = exact <= np.minimum.reduceat(exact, first)[row] + TIE
+        kept[row[near], column[near]] = True
+        return kept
