@@ -87,6 +87,7 @@ class _Search:
         self._strict = Strict(session, self._table)
         self._walk = Walk(self._plans, self._planner._defaults, self._planner._implied)
         self.calls = []
+        self._learned: dict[str, Any] = {}
         for call in calls:
             self.call(call.name, call.arguments)
 
@@ -110,7 +111,14 @@ class _Search:
             return False
         self.calls.append(PlannedCall(name, arguments))
         self.last_succeeded = bool(result[0] if isinstance(result, tuple) else result)
+        self._learn(result)
         return True
+
+    def _learn(self, result: Any) -> None:
+        """Note the plain fields of a looked-up record: an agent may use what it was told (a student's major)."""
+        record = result[1] if isinstance(result, tuple) and len(result) == 2 else None
+        if isinstance(record, dict):
+            self._learned |= {name: value for name, value in record.items() if isinstance(value, str | int | float)}
 
     def satisfy(self, need: Need, values: Mapping[str, Any], above: tuple[str, ...]) -> bool:
         """Make the calls that meet a need; on failure everything is as before."""
@@ -133,7 +141,8 @@ class _Search:
         call = need.call
         if call is None or call.name in above:
             return False
-        inner = {parameter: values[variable] for parameter, variable in call.bindings if variable in values}
+        known = self._learned | dict(values)
+        inner = {parameter: known[variable] for parameter, variable in call.bindings if variable in known}
         plan = self.plan_of(call.name)
         variables = {variable: inner[parameter] for parameter, variable in plan.call.bindings if parameter in inner}
         ready = plan.need is None or self.satisfy(plan.need, dict(values) | variables, (*above, call.name))

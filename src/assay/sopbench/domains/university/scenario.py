@@ -105,10 +105,8 @@ def request(draw: Random, state: dict[str, Any], goal: str) -> dict[str, Any]:
         "course_code": course,
         "new_major": mostly(draw, sorted(_MAJORS), ("Alchemy",), 0.93),
         "minor": mostly(draw, sorted(_MINORS), ("Alchemy",), 0.93),
-        "major": student["major"],
     }
-    extra = ("major",) if goal == "declare_minor" else ()
-    return chosen(values, (*_CREDENTIALS, *University.parameters[goal], *extra))
+    return chosen(values, (*_CREDENTIALS, *University.parameters[goal]))
 
 
 SCENARIO = Scenario(
