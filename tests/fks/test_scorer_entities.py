@@ -180,6 +180,32 @@ def test_code_that_is_a_word(ask, text, label):
     assert score(question, text).label == label
 
 
+@pytest.mark.parametrize(
+    ("text", "label"),
+    rows(
+        correct=["not .se but .no", "не .se, а .no", "不是.se，而是.no", "unlike .se, it is .no"],
+        incorrect=["It is not .no.", "not .no but .se", "nicht .no", "不是.no"],
+        ambiguous=[".no or .se", ".se or .no", ".no and .se", ".no / .se", ".no или .se"],
+    ),
+)  # fmt: skip
+def test_dot_of_a_domain_ends_no_clause(ask, text, label):
+    question = ask("What is the TLD of Norway?", [".no", "no"], [".se"], answer_type="code")
+    assert score(question, text).label == label, score(question, text)
+
+
+def test_stop_inside_a_name_ends_no_sentence(ask):
+    question = ask("Capital?", ["St. John's"], ["Ottawa"])
+    assert score(question, "St. John's or Ottawa").label == "ambiguous"
+    assert score(question, "St. John's/Toronto").label == "ambiguous"
+    assert score(ask("Where?", ["U.S.A."]), "U.S.A. is not it").label == "incorrect"
+
+
+def test_only_of_another_language_does_not_undo_a_negation(ask):
+    question = ask("Capital?", ["Nur-Sultan"])
+    assert score(question, "not Nur-Sultan").label == "incorrect"
+    assert score(question, "not only Nur-Sultan").label == "correct"
+
+
 def test_short_name_may_touch_han_characters(ask):
     question = ask("城市：利兹。它位于哪个国家？", ["United Kingdom", "UK", "U.K."], language="zh")
     assert score(question, "答案是UK。").label == "correct"

@@ -1,6 +1,7 @@
 """What a mention is worth where it stands: negated, joined to another, one of alternatives (section 5.4)."""
 
 import re
+from collections.abc import Container
 
 from assay.fks.normalisation import Text
 from assay.fks.wordlists import (
@@ -28,8 +29,10 @@ _CHINESE_REACH = 2
 _LONGEST_CHINESE = max(len(word) for word in CHINESE_NEGATORS)
 _LONGEST_SIDE = 24
 _ITEM = 3  # a list item between commas has at most this many tokens
-_CLAUSE_END = re.compile(r"[.;,:!?。｡¿¡…()\[\]{}]|(?:^| )-+ ")
-_SENTENCE_END = re.compile(r"[.;!?。｡…]")
+# A full stop right before a word ends nothing: ".uk", "U.S.".
+_STOP = r"\.(?!\Z)"
+_CLAUSE_END = re.compile(rf"{_STOP}|[;,:!?。｡¿¡…()\[\]{{}}]|(?:^| )-+ ")
+_SENTENCE_END = re.compile(rf"{_STOP}|[;!?。｡…]")
 _CONTRASTS_BY_LAST: dict[str, list[tuple[str, ...]]] = {}
 for _phrase in CONTRAST_PHRASES:
     _CONTRASTS_BY_LAST.setdefault(_phrase[-1], []).append(_phrase)
@@ -53,18 +56,21 @@ def is_negator(tokens: list[str], place: int) -> bool:
     token = tokens[place]
     if token not in NEGATORS and not (token == "t" and place and tokens[place - 1] in NT_STEMS):
         return False
-    return place + 1 >= len(tokens) or tokens[place + 1] not in ONLY
+    return place + 1 >= len(tokens) or tokens[place + 1] not in ONLY.get(token, ())
 
 
-def is_negated(text: Text, start: int, end: int) -> bool:
-    """Tell whether a negation, a contrast phrase or a negated copula makes the mention start..end-1 dead."""
+def is_negated(text: Text, start: int, end: int, names: Container[int] = ()) -> bool:
+    """Tell whether a negation, a contrast phrase or a negated copula makes the mention start..end-1 dead.
+
+    `names` holds tokens that are names and so negate nothing: the domain of Norway is "no".
+    """
     tokens, gaps = text.tokens, text.gaps
     if start and not ends_clause(gaps[start]):
         place, left = start - 1, _WINDOW
         while place >= 0 and left:
             if tokens[place] in CONTRAST_WORDS:
                 break
-            if is_negator(tokens, place):
+            if place not in names and is_negator(tokens, place):
                 return True
             if ends_clause(gaps[place]):
                 break
@@ -106,9 +112,11 @@ def _before_negated_copula(text: Text, end: int) -> bool:
     for phrase in _COPULAS_BY_FIRST.get(tokens[end], ()):
         stop = end + len(phrase)
         # The closing bracket of a name that ends in one parts nothing: "franc CFA (BEAC) is not".
-        gaps = [text.gaps[end].lstrip(")]}"), *text.gaps[end + 1 : stop]]
+        # So does the last full stop of "U.S.A.".
+        closing = ")]}." if end and len(tokens[end - 1]) == 1 else ")]}"
+        gaps = [text.gaps[end].lstrip(closing), *text.gaps[end + 1 : stop]]
         if tuple(tokens[end:stop]) == phrase and not any(ends_clause(gap) for gap in gaps):
-            return stop >= len(tokens) or tokens[stop] not in ONLY
+            return stop >= len(tokens) or tokens[stop] not in ONLY.get(phrase[-1], ())
     return False
 
 
@@ -118,16 +126,16 @@ def joined(text: Text, first: Span, second: Span) -> bool:
     if any(text.tokens[place] not in CONNECTORS and text.tokens[place] not in ARTICLES for place in between):
         return False
     return all(
-        gap == "-" or CONNECTOR_MARKS.issuperset(gap) for gap in text.gaps[first[1] : second[0] + 1] if gap != " "
+        gap == "-" or CONNECTOR_MARKS.issuperset(gap)
+        for gap in text.gaps[first[1] : second[0] + 1]
+        if gap not in (" ", " .")
     )
 
 
 def is_one_of_alternatives(text: Text, wanted: list[Span]) -> bool:
     """Tell whether a disjunction has a wanted mention on one side and other content on the other."""
-    return any(
-        _sides_differ(text, wanted, left, right)
-        for left, right in _disjunctions(text, {place for start, end in wanted for place in range(start + 1, end)})
-    )
+    inside = {place for start, end in wanted for place in range(start + 1, end)}
+    return any(_sides_differ(text, wanted, inside, left, right) for left, right in _disjunctions(text, inside))
 
 
 def _disjunctions(text: Text, inside: set[int]) -> list[Span]:
@@ -156,9 +164,9 @@ def _where_words(text: Text) -> set[int]:
     return {place for place, word in zip(places, written, strict=True) if word.lower() != "ou"}
 
 
-def _sides_differ(text: Text, wanted: list[Span], left_end: int, right_start: int) -> bool:
-    left = _side(text, left_end, -1)
-    right = _side(text, right_start, 1)
+def _sides_differ(text: Text, wanted: list[Span], inside: set[int], left_end: int, right_start: int) -> bool:
+    left = _side(text, inside, left_end, -1)
+    right = _side(text, inside, right_start, 1)
     named = [any(side[0] <= start and end <= side[1] for start, end in wanted) for side in (left, right)]
     if named[0] == named[1]:
         return False
@@ -166,11 +174,14 @@ def _sides_differ(text: Text, wanted: list[Span], left_end: int, right_start: in
     return any(token not in DISJUNCTION_FILLERS for token in text.tokens[other[0] : other[1]])
 
 
-def _side(text: Text, place: int, step: int) -> Span:
-    """Return the tokens on one side of a disjunction: its clause, and list items before it ("X, Y or Z")."""
+def _side(text: Text, inside: set[int], place: int, step: int) -> Span:
+    """Return the tokens on one side of a disjunction: its clause, and list items before it ("X, Y or Z").
+
+    `inside` holds the gaps within names, which end nothing ("St. Louis").
+    """
     tokens, edge, size = text.tokens, place, 0
     while (edge > 0 if step < 0 else edge < len(tokens)) and abs(edge - place) < _LONGEST_SIDE:
-        gap = text.gaps[edge]
+        gap = "" if edge in inside else text.gaps[edge]
         if ends_sentence(gap):
             break
         if ends_clause(gap):

@@ -48,11 +48,12 @@ def read_names(
         if mention.owner != own and mention.surface.tokens not in gold.by_tokens
     ]
     mentions = resolve(gold.mentions(text, german=german, code=code) + others)
+    named = frozenset(place for mention in mentions for place in range(mention.start, mention.end))
     names = Names([], [], [])
     for mention in mentions:
         if mention.owner is None and is_phrase_of_query(text, mention, query_tokens()):
             continue
-        negated = is_negated(text, mention.start, mention.end)
+        negated = is_negated(text, mention.start, mention.end, named)
         if mention.owner is None:
             (names.denied if negated else names.gold).append(mention)
         elif not negated:

@@ -31,6 +31,8 @@ def _lists_digest() -> str:
 def _ordered(part: object) -> object:
     if isinstance(part, frozenset):
         return sorted(part)
+    if isinstance(part, dict):
+        return [(key, _ordered(value)) for key, value in sorted(part.items())]
     return [_ordered(item) for item in part] if isinstance(part, tuple) else part
 
 

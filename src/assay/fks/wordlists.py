@@ -36,8 +36,18 @@ NEGATORS = _words(
 NT_STEMS = _words(
     "isn wasn aren weren don doesn didn hasn haven hadn won wouldn couldn shouldn mustn needn mightn ain can shan"
 )
-# "not only X" asserts X.
-ONLY = _words("only just merely seulement uniquement solo solamente nur bloss только лишь")
+# "not only X" asserts X, in one language: "not Nur-Sultan" does not.
+ONLY = {
+    negator: _words(only)
+    for negators, only in (
+        ("not t cannot", "only just merely"),
+        ("pas non", "seulement uniquement"),
+        ("no", "solo solamente"),
+        ("nicht", "nur bloss"),
+        ("не", "только лишь"),
+    )
+    for negator in negators.split()
+}
 CHINESE_NEGATORS = ("不是", "并非", "而非", "不叫", "不在", "不属于", "不为")
 CHINESE_CONTRASTS = ("而是", "但是", "但")
 
