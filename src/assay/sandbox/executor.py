@@ -56,7 +56,7 @@ class Executor:
         self.settings = settings or Executions()
         self.limits = Limits(**self.settings.limits.model_dump())
         self.interpreter = world.find_interpreter(self.settings.interpreter)
-        self.workers = memory.workers(workers or self.settings.workers, self.limits)
+        self.workers = memory.workers(self.settings.workers if workers is None else workers, self.limits)
         self.probe = probe(self.settings)
         self.warning = check_policy(self.settings, self.probe)
         self.runtime_id = world.runtime_id(

@@ -163,9 +163,12 @@ def begin(job):
     os.dup2(job["stdout"], 1)
     os.dup2(job["stderr"], 2)
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
+    # What the snippet sends to its parent must not end the parent, not even between the next two lines.
+    signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
     begun = time.monotonic_ns()
     pid = os.fork()
     if pid == 0:
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
         confine(job)
         return job
     os.dup2(0, 1)
@@ -245,6 +248,7 @@ def watch_tree(job, pid):
     signal.signal(signal.SIGUSR1, lambda *_: None)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR1, signal.SIGCHLD])
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGUSR1)
     poll = select.poll()
     poll.register(wake, select.POLLIN)
