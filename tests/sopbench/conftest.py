@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from assay.records.jsonl import read_rows, write_rows
 from assay.records.step import Input, Inputs
 from assay.sopbench.generator import TaskGenerator

@@ -4,6 +4,9 @@ from itertools import product
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from assay.errors import DataError
 from assay.sopbench.expressions import (
     Expression,
@@ -20,8 +23,6 @@ from assay.sopbench.expressions import (
 )
 from assay.sopbench.pruning import pruned, pruned_as_published
 from assay.sopbench.system import Session, System, compile_rule
-from hypothesis import given
-from hypothesis import strategies as st
 
 NAMES = ("a", "b", "c", "d")
 

@@ -5,6 +5,9 @@ import inspect
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from assay.sopbench.component import document
 from assay.sopbench.diagnostic import SEEDS, diagnostic
 from assay.sopbench.protocol import (
@@ -24,8 +27,6 @@ from assay.sopbench.protocol import (
     run_policy,
     verified_until,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 USER = parameters(user=1)
 A, B, C = (Helper(name, USER) for name in "abc")

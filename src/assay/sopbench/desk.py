@@ -3,9 +3,7 @@
 from collections.abc import Collection
 from typing import Any, Protocol
 
-import msgspec
-
-from assay.sopbench.literals import plain
+from assay.sopbench.literals import plain, strict_json
 from assay.sopbench.rows import CallRow, ContentDialect
 
 
@@ -46,8 +44,8 @@ class Desk:
 
 def _read(arguments: str) -> dict[str, Any]:
     try:
-        value = msgspec.json.decode(arguments or "{}")
-    except msgspec.DecodeError as error:
+        value = strict_json(arguments or "{}")
+    except ValueError as error:
         raise ValueError(f"the arguments are not JSON: {error}") from error
     if not isinstance(value, dict):
         raise TypeError("the arguments are not an object")

@@ -7,8 +7,10 @@ subtraction. What it does not share: names and calls, which stay text.
 """
 
 import ast
+import json
 import operator
 import re
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -49,9 +51,17 @@ def _literal(text: str) -> Any:
     if len(text) > _MAX_PARSED or _depth(text) > _MAX_DEPTH or _SIGNS.search(text):
         return text
     try:
-        return _value(ast.parse(text.lstrip(" \t"), mode="eval").body)
+        return _value(_parsed(text.lstrip(" \t")))
     except (ValueError, TypeError, SyntaxError, ArithmeticError, RecursionError, MemoryError):
         return text
+
+
+def _parsed(text: str) -> ast.expr:
+    if "\\" not in text:
+        return ast.parse(text, mode="eval").body
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an escape that Python does not know stands for itself
+        return ast.parse(text, mode="eval").body
 
 
 def _depth(text: str) -> int:
@@ -103,11 +113,31 @@ def _number(value: Any) -> Any:
     raise TypeError("only numbers are added")
 
 
+def strict_json(text: str) -> Any:
+    """Return the value of JSON text.
+
+    Raises
+    ------
+    ValueError
+        For anything else, NaN and nesting beyond Python's own limit included.
+    """
+    try:
+        return msgspec.json.decode(text)
+    except UnicodeEncodeError:
+        return json.loads(text, parse_constant=_refuse)  # a lone surrogate, which models do write
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
 def json_or_literal(text: str) -> Any:
     """Return the value of JSON text, else of a Python literal, else the text: the corrected reading."""
     try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError):
+        return strict_json(text)
+    except ValueError:
         return literal(text)
 
 
@@ -120,7 +150,7 @@ def arguments_literal(text: str) -> Any:
         # Without escapes, JSON is a Python literal of the same value, except for its three names.
         try:
             value = msgspec.json.decode(text)
-        except (msgspec.DecodeError, UnicodeEncodeError):
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             return _literal(text)
         if ("true" in text or "false" in text or "null" in text) and _holds_names(value):
             return text
