@@ -17,7 +17,7 @@ from assay.model.store import RowStore
 from assay.records.rows import Message, PromptRow
 
 pytestmark = [pytest.mark.long, pytest.mark.real_model]
-DECODING = Decoding(max_new_tokens=16)
+DECODING = Decoding(max_new_tokens=12)
 
 
 @pytest.fixture(params=["smollm2-135m", "qwen2.5-coder-0.5b"])
@@ -30,8 +30,8 @@ def model(request, root):
 
 @pytest.fixture
 def prompts(fks_like_prompts):
-    raw = [PromptRow.of_text(f"t{i}", text) for i, text in enumerate(fks_like_prompts)]
-    chats = [PromptRow.of_messages(f"c{i}", [Message("user", text)]) for i, text in enumerate(fks_like_prompts[:8])]
+    raw = [PromptRow.of_text(f"t{i}", text) for i, text in enumerate(fks_like_prompts[::2])]
+    chats = [PromptRow.of_messages(f"c{i}", [Message("user", text)]) for i, text in enumerate(fks_like_prompts[:4])]
     return [*raw, *chats]
 
 
@@ -40,7 +40,7 @@ def test_processes_order_shards_and_a_crash_change_no_byte(model, prompts, tmp_p
     base = {row.query_id: row for row in ask(tmp_path / "one", one, Cache(), prompts, DECODING)[0]}
     shuffled = random.Random(3).sample(prompts, len(prompts))
     assert ask(tmp_path / "two", two, Cache(), shuffled, DECODING)[0] == [base[p.query_id] for p in shuffled]
-    for shard in (shuffled[:19], shuffled[19:]):
+    for shard in (shuffled[:9], shuffled[9:]):
         assert ask(tmp_path / "shards", one, Cache(), shard, DECODING)[0] == [base[p.query_id] for p in shard]
 
     folder = tmp_path / "crash"
