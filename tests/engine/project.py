@@ -79,13 +79,13 @@ class Project:
         return result.text
 
     def made(self, *command: str) -> Counter[str]:
-        """Run a command and count what it made, as "how stage item"."""
+        """Run a command and count what it computed or linked, as "how stage item"."""
         log = self.folder / "logs" / "made.jsonl"
         before = len(log.read_bytes().splitlines()) if log.exists() else 0
         self.call(*command)
         lines = log.read_bytes().splitlines()[before:] if log.exists() else []
         rows = [json.loads(line) for line in lines]
-        return Counter(f"{row['how']} {row['stage']} {row['item']}" for row in rows)
+        return Counter(f"{row['how']} {row['stage']} {row['item']}" for row in rows if row["how"] != "present")
 
     def edit(self, path: str, old: str, new: str) -> None:
         """Replace a text that must occur once."""

@@ -17,9 +17,13 @@ def needs(stage):
 
 
 def makes(stage):
-    """Files that every artifact of a stage has, the manifest last."""
+    """Files that every artifact of a stage has, the manifest last.
+
+    The engine runs the jobs next to one whose artifact was deleted, and would delete their outputs first; `update`
+    forbids that, and `assay make` finds them present.
+    """
     here = f"results/{stage}/{{item}}/{{key}}"
-    return [f"{here}/{name}" for name in (*STAGES[stage].outputs, "manifest.json")]
+    return [update(f"{here}/{name}") for name in (*STAGES[stage].outputs, "manifest.json")]
 
 
 def manifests(*stages):
