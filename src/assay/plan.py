@@ -20,6 +20,7 @@ from assay.records.atomic import write_if_changed
 # Benchmark -> module with `jobs(configs)` and `published(configs)`. A new benchmark adds one line here.
 BENCHMARKS = {
     "fks": "assay.fks.pipeline",
+    "sopbench": "assay.sopbench.pipeline",
 }
 MAIN_TABLE = ("table", "main")
 CODE_CACHE = Path(".snakemake/assay/code.json")  # the one folder that a dry run may write to

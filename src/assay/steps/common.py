@@ -38,6 +38,7 @@ class _Ids(msgspec.Struct):
 
     row_id: str | None = None
     query_id: str | None = None
+    task_id: str | None = None
 
 
 def ids(rows: Iterable[_Ids], field: str) -> list[str]:
