@@ -193,6 +193,25 @@ def test_dot_of_a_domain_ends_no_clause(ask, text, label):
     assert score(question, text).label == label, score(question, text)
 
 
+def test_list_of_short_codes_is_a_list(ask):
+    question = ask("What is the code of German?", ["de"], ["fr", "it"], answer_type="code")
+    assert score(question, "fr, de").label == "ambiguous"
+    assert score(question, "de or fr").label == "ambiguous"
+    assert score(question, "de and it").label == "ambiguous"
+    assert score(question, "it de casa").label == "incorrect"
+    assert score(question, "de. fr").label == "correct"
+    spanish = ask("Code?", [".ag", "ag"], ["no", "es"], answer_type="code")
+    assert score(spanish, "No es .ag").label == "incorrect"
+
+
+def test_abbreviation_ends_no_sentence(ask):
+    question = ask("Where?", ["U.S.", "EE. UU."], ["Peru"])
+    for text in ("U.S. or Mexico", "U.S./Mexico", "EE. UU. o México", "U.S. and Peru"):
+        assert score(question, text).label == "ambiguous"
+    assert score(question, "EE. UU. is not it").label == "incorrect"
+    assert score(ask("哪里？", ["布里奇敦"], ["Zagreb"]), "布里奇敦. Zagreb").label == "correct"
+
+
 def test_stop_inside_a_name_ends_no_sentence(ask):
     question = ask("Capital?", ["St. John's"], ["Ottawa"])
     assert score(question, "St. John's or Ottawa").label == "ambiguous"

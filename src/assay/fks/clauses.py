@@ -3,7 +3,7 @@
 import re
 from collections.abc import Container
 
-from assay.fks.normalisation import Text
+from assay.fks.normalisation import Text, is_han
 from assay.fks.wordlists import (
     ARTICLES,
     CHINESE_CONTRASTS,
@@ -113,11 +113,21 @@ def _before_negated_copula(text: Text, end: int) -> bool:
         stop = end + len(phrase)
         # The closing bracket of a name that ends in one parts nothing: "franc CFA (BEAC) is not".
         # So does the last full stop of "U.S.A.".
-        closing = ")]}." if end and len(tokens[end - 1]) == 1 else ")]}"
-        gaps = [text.gaps[end].lstrip(closing), *text.gaps[end + 1 : stop]]
+        gaps = [_after_abbreviation(text, end).lstrip(")]}"), *text.gaps[end + 1 : stop]]
         if tuple(tokens[end:stop]) == phrase and not any(ends_clause(gap) for gap in gaps):
             return stop >= len(tokens) or tokens[stop] not in ONLY.get(phrase[-1], ())
     return False
+
+
+def _after_abbreviation(text: Text, place: int) -> str:
+    """Return the gap before a token, without a full stop that belongs to an abbreviation: "U.S.", "EE. UU."."""
+    gap = text.gaps[place]
+    if place and gap[:1] == ".":
+        before = text.tokens[place - 1]
+        # One letter, or a doubled one, which is how Spanish writes plurals.
+        if len(before) == before.count(before[0]) <= 2 and before.isalpha() and not is_han(before):
+            return gap[1:]
+    return gap
 
 
 def joined(text: Text, first: Span, second: Span) -> bool:
@@ -125,11 +135,8 @@ def joined(text: Text, first: Span, second: Span) -> bool:
     between = range(first[1], second[0])
     if any(text.tokens[place] not in CONNECTORS and text.tokens[place] not in ARTICLES for place in between):
         return False
-    return all(
-        gap == "-" or CONNECTOR_MARKS.issuperset(gap)
-        for gap in text.gaps[first[1] : second[0] + 1]
-        if gap not in (" ", " .")
-    )
+    gaps = [_after_abbreviation(text, first[1]).lstrip(")]}"), *text.gaps[first[1] + 1 : second[0] + 1]]
+    return all(gap in ("-", " .") or CONNECTOR_MARKS.issuperset(gap) for gap in gaps)
 
 
 def is_one_of_alternatives(text: Text, wanted: list[Span]) -> bool:
@@ -181,7 +188,7 @@ def _side(text: Text, inside: set[int], place: int, step: int) -> Span:
     """
     tokens, edge, size = text.tokens, place, 0
     while (edge > 0 if step < 0 else edge < len(tokens)) and abs(edge - place) < _LONGEST_SIDE:
-        gap = "" if edge in inside else text.gaps[edge]
+        gap = "" if edge in inside else _after_abbreviation(text, edge)
         if ends_sentence(gap):
             break
         if ends_clause(gap):

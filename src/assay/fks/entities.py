@@ -8,7 +8,9 @@ from assay.fks.clauses import is_negated, is_one_of_alternatives, joined
 from assay.fks.lexicon import Lexicon, Mention, resolve
 from assay.fks.normalisation import Text
 from assay.fks.outcome import Outcome
-from assay.fks.wordlists import LINKS
+from assay.fks.wordlists import ARTICLES, CONNECTORS, COPULAS, DISJUNCTIONS, LINKS, NEGATORS
+
+_WORDS = NEGATORS | COPULAS | ARTICLES  # "no es .ag" lists no codes, although each word is one
 
 
 class Names(NamedTuple):
@@ -42,6 +44,8 @@ def read_names(
     query_tokens : callable
         Gives the tokens of the query, for the query's own phrases; called only if there is a gold mention.
     """
+    if code:
+        text.lists_codes = _lists_codes(text, gold, competitors)
     others = [
         mention
         for mention in competitors.mentions(text, german=german, code=code)
@@ -59,6 +63,13 @@ def read_names(
         elif not negated:
             names.others.append(mention)
     return names
+
+
+def _lists_codes(text: Text, gold: Lexicon, competitors: Lexicon) -> bool:
+    codes = [token for token in text.tokens if token not in CONNECTORS and token not in DISJUNCTIONS]
+    return bool(codes) and all(
+        code not in _WORDS and ((code,) in gold.by_tokens or (code,) in competitors.by_tokens) for code in codes
+    )
 
 
 def is_phrase_of_query(text: Text, mention: Mention, query: list[str]) -> bool:

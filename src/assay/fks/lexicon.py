@@ -158,7 +158,7 @@ def _same_word(token: str, wanted: str, plain: bool, german: bool) -> bool:
 
 def _short_is_meant(text: Text, start: int, end: int, surface: Surface, code: bool) -> bool:
     size = len(text.tokens)
-    if end - start == size or (code and end == size and size <= _SHORT_TEXT):
+    if end - start == size or text.lists_codes or (code and end == size and size <= _SHORT_TEXT):
         return True
     return _stands_in(text.raw, surface)
 

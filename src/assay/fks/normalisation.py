@@ -145,15 +145,18 @@ class Text:
         n + 1 pieces: `gaps[i]` stands before token i, `gaps[n]` after the last.
     masked : frozenset of int
         Tokens that belong to a refusal and can name no answer.
+    lists_codes : bool
+        Whether it is nothing but codes and connectors, so that a short code needs no other sign.
     """
 
-    __slots__ = ("_keys", "_offsets", "gaps", "key_places", "masked", "norm", "raw", "tokens")
+    __slots__ = ("_keys", "_offsets", "gaps", "key_places", "lists_codes", "masked", "norm", "raw", "tokens")
 
     def __init__(self, raw: str) -> None:
         self.raw = raw
         self.norm = norm = normalise(raw)
         self.tokens, self.gaps = split_tokens(norm)
         self.masked: frozenset[int] = frozenset()
+        self.lists_codes = False
         self.key_places: Sequence[int] = ()
         self._offsets: list[int] | None = None
         self._keys: list[str] | None = None
