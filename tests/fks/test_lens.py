@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from assay.errors import ConfigError, DataError
-from assay.fks.lens import SUM_FILE, LensSettings, fit, import_published, prompt_jacobians, read_texts
+from assay.fks.lens import SUM_FILE, LensSettings, fit, import_published, prompt_jacobians
 from assay.fks.lens_file import read_lens
+from assay.fks.lens_texts import default_texts, read_texts
 
 torch = pytest.importorskip("torch")
 SMALL = LensSettings(prompts=3, tokens=12, skip=4, rows_per_pass=8)
@@ -210,3 +211,19 @@ def test_a_file_that_would_run_code_is_refused(tmp_path):
     (tmp_path / "bad.pt").write_bytes(pickle.dumps({"J": Calls()}))
     with pytest.raises(DataError, match="no published lens"):
         import_published(tmp_path / "bad.pt", layers=[1], n_layers=4, header={})
+
+
+def test_default_texts_suffice_for_the_default_fit():
+    texts = default_texts()
+    assert len(texts) == len(set(texts)) == LensSettings().prompts
+    # Chinese counts letters, the others words; both are below the number of tokens.
+    assert min(len(text) if any(c > "\u4dff" for c in text) else len(text.split()) for text in texts) > 80
+
+
+@pytest.mark.long
+def test_full_defaults_on_the_tiny_model(weights, tmp_path):
+    lens = fit(
+        weights, LensSettings(), texts=default_texts(), layers=[2, 3], shards=tmp_path, header={"model_id": "tiny"}
+    )
+    assert lens.header["n_prompts"] == 100
+    assert lens.header["n_positions"] == 100 * (128 - 1 - 16)

@@ -48,7 +48,12 @@ def pair_cosines(units: Array, has: Bool) -> PairCosines:
     has : array of bool, shape [n_facts, n_families]
         Whether it has it.
     """
-    own = units @ units.transpose(0, 2, 1)
+    n_families = units.shape[1]
+    own = np.empty((len(units), n_families, n_families))
+    for f in range(n_families):
+        for g in range(f, n_families):
+            # A quarter of the time of a batched product of such small matrices.
+            own[:, f, g] = own[:, g, f] = np.vecdot(units[:, f], units[:, g])
     total = units.sum(axis=0)
     count = has.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):

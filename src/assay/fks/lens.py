@@ -268,25 +268,6 @@ def _keep(path: Path, state: Progress, total: NDArray[np.float64]) -> None:
         file.write(save({"sum": total}, {"fks": canonical_text(msgspec.to_builtins(state))}))
 
 
-def read_texts(path: Path) -> list[str]:
-    """Return the prompts of a text file, one a line; empty lines are left out.
-
-    Raises
-    ------
-    DataError
-        If the file is missing, not UTF-8, or empty.
-    """
-    try:
-        texts = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except FileNotFoundError as error:
-        raise DataError("the file does not exist", file=path, key="lens.texts") from error
-    except UnicodeDecodeError as error:
-        raise DataError("the file is not UTF-8", file=path, key="lens.texts") from error
-    if not texts:
-        raise DataError("the file holds no text", file=path, key="lens.texts", expected="one prompt a line")
-    return texts
-
-
 def import_published(path: Path, *, layers: Sequence[int], n_layers: int, header: Mapping[str, Any]) -> Lens:
     """Read a published lens: a `.pt` dict with `J` (layer -> [d, d]), `n_prompts`, `source_layers`, `d_model`.
 

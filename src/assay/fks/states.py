@@ -179,7 +179,8 @@ def open_shard(path: Path, tensor: str = "h") -> Shard:
         raise DataError(
             f"tensor {tensor!r} has the shape {raw.shape}", file=path, expected="[rows, layers of the header, width]"
         )
-    return Shard(path, raw, dtype, header)
+    # A plain view: indexing a memmap object makes a new one every time.
+    return Shard(path, raw.view(np.ndarray), dtype, header)
 
 
 def _check_alike(shards: Sequence[Shard]) -> None:

@@ -5,6 +5,7 @@ mean unit vector per fact, family and form of whitening. Directions of plain and
 precision of the states (float32 at least); representatives, whose distances are ranked, and whitened states in float64.
 """
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -77,10 +78,15 @@ class RelationRows:
 
     @cached_property
     def chunks(self) -> "tuple[Chunk, ...]":
-        """The rows in pieces of `CHUNK`; made once, used for every layer and view."""
+        """The rows in pieces of about `CHUNK` that split no group; made once, used for every layer and view."""
+        first = np.flatnonzero(np.r_[True, np.diff(self.group) != 0, True])
+        # The last group boundary within CHUNK rows of each start, or the end of a group that is longer.
+        edges = [0]
+        while edges[-1] < len(self.group):
+            fits = first[np.searchsorted(first, edges[-1] + CHUNK, side="right") - 1]
+            edges.append(int(fits) if fits > edges[-1] else int(first[np.searchsorted(first, edges[-1], "right")]))
         return tuple(
-            Chunk(start, min(start + CHUNK, self.stop), self.group[start - self.start :][:CHUNK], self.sizes)
-            for start in range(self.start, self.stop, CHUNK)
+            Chunk(self.start + a, self.start + b, self.group[a:b], self.sizes) for a, b in itertools.pairwise(edges)
         )
 
 
@@ -165,7 +171,7 @@ def relation_vectors(
         for mode in exact:
             y = _moved(forms[mode], x)
             if mode in mean_sums:
-                mean_sums[mode][chunk.groups] += chunk.sums(chunk.share, y)
+                mean_sums[mode][chunk.groups] = chunk.sums(chunk.share, y)
             if mode == "zca" and mode in unit_sums:
                 _add_units(unit_sums[mode], chunk, y)
     shape = (len(rows.facts), rows.n_families, width)
@@ -180,7 +186,7 @@ def _add_units(sums: Array, chunk: Chunk, y: Rows) -> None:
     norm = np.sqrt(np.vecdot(y, y).astype(np.float64))
     # The cosine with a zero vector is 0, so it has no direction to add, but it counts as a member.
     inverse = np.divide(chunk.share, norm, out=np.zeros_like(norm), where=norm > 0)
-    sums[chunk.groups] += chunk.sums(inverse, y)
+    sums[chunk.groups] = chunk.sums(inverse, y)
 
 
 def _moved(view: View, x: Rows) -> Rows:
