@@ -1,5 +1,6 @@
 """What the row store keeps of one answer, and the key under which it stands there."""
 
+import functools
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -77,13 +78,19 @@ def row_key(
             "row_version": ROW_VERSION,
             "model": model,
             "engine": dict(engine),
-            "tokenizers": version("tokenizers"),
+            "tokenizers": _tokenizers(),
             "decoding": msgspec.to_builtins(decoding),
             "prompt": prompt,
             "sample_index": sample_index,
             "seed": seed,
         },
     )
+
+
+@functools.cache
+def _tokenizers() -> str:
+    # Reading it takes longer than everything else that is done for a row.
+    return version("tokenizers")
 
 
 def finished_rows(path: Path) -> Iterator[tuple[str, bytes]]:
