@@ -222,8 +222,13 @@ def test_default_texts_suffice_for_the_default_fit():
 
 @pytest.mark.long
 def test_full_defaults_on_the_tiny_model(weights, tmp_path):
-    lens = fit(
-        weights, LensSettings(), texts=default_texts(), layers=[2, 3], shards=tmp_path, header={"model_id": "tiny"}
-    )
+    lens = fit(weights, LensSettings(), texts=(), layers=[2, 3], shards=tmp_path, header={"model_id": "tiny"})
     assert lens.header["n_prompts"] == 100
     assert lens.header["n_positions"] == 100 * (128 - 1 - 16)
+
+
+def test_the_type_of_the_settings_can_be_asked_for():
+    """The generic step converts a job's plain settings to the type that the fit declares."""
+    import typing
+
+    assert list(typing.get_type_hints(fit).values())[1] is LensSettings

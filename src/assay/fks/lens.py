@@ -11,22 +11,22 @@ targets. Valid are the positions from `skip` up to all but the last. The estimat
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.canonical import canonical_text, text_digest
 from assay.errors import ConfigError, DataError, ModelError
 from assay.fks.lens_file import SCHEMA, Lens
+from assay.fks.lens_texts import default_texts
 from assay.records.atomic import atomic_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     import torch
-    from numpy.typing import NDArray
 
 SUM_FILE = "lens-sum.safetensors"
 
@@ -108,7 +108,7 @@ def fit(
     model : FittedModel
         Loaded, in evaluation mode, without gradients of its weights.
     texts : sequence of str
-        Generic prompts; the first `settings.prompts` that are long enough are used.
+        Generic prompts; the first `settings.prompts` that are long enough are used. The embedded ones if empty.
     layers : sequence of int
         The layer window, ascending.
     shards : Path
@@ -130,6 +130,7 @@ def fit(
     settings.check()
     if not layers or list(layers) != sorted(set(layers)) or not 0 <= layers[0] <= layers[-1] < model.n_layers:
         raise ConfigError(f"layers are {list(layers)}", key="layers", expected=f"ascending, below {model.n_layers}")
+    texts = list(texts) or default_texts()
     asked = canonical_text(
         [msgspec.to_builtins(settings), list(layers), dict(header), [text_digest(text) for text in texts]]
     )

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from assay.errors import DataError
+from assay.fks.lens_passages import PASSAGES
 
-PASSAGES = Path(__file__).parent / "data" / "lens_passages.txt"
 _STEPS = (0, 37, 71)
 
 
@@ -14,9 +14,8 @@ def default_texts() -> list[str]:
     Each joins three of 100 passages, a different three each time, so that every passage is read at the beginning, in
     the middle and at the end, and after another language in most prompts that mix them.
     """
-    passages = read_texts(PASSAGES)
-    n = len(passages)
-    return [" ".join(passages[(start + step) % n] for step in _STEPS) for start in range(n)]
+    n = len(PASSAGES)
+    return [" ".join(PASSAGES[(start + step) % n] for step in _STEPS) for start in range(n)]
 
 
 def read_texts(path: Path) -> list[str]:
