@@ -144,3 +144,9 @@ def run(executor):
         return executor.execute([request])[0].final
 
     return run
+
+
+@pytest.fixture(scope="session")
+def contained_program():
+    """Text of a program that refuses namespaces from then on and starts the interpreter with its arguments."""
+    return CONTAINED

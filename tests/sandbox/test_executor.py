@@ -224,3 +224,10 @@ def test_a_server_is_replaced_after_its_time(settings):
 )
 def test_imports_are_read_and_never_executed(code, names):
     assert imported(code) == names
+
+
+@pytest.mark.parametrize("preload", ["", "import numpy\n", "import sympy\n"])
+def test_the_machinery_writes_nothing_of_its_own(executor, fresh, preload):
+    for each in (executor, fresh):
+        record = each.execute([Request(preload + "pass")])[0].final
+        assert (record.payload.kind, record.stdout, record.stderr) == ("ok", b"", b"")

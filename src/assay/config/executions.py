@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 GuaranteeName = Literal[
     "wall_limited",
@@ -86,6 +86,11 @@ class Executions(BaseModel):
     """Executions between two runs of a known-good snippet."""
     recycle_after: int = Field(default=5000, gt=0)
     """Executions after which a server is replaced."""
+
+    @field_validator("isolation", mode="before")
+    @classmethod
+    def _off_is_a_word(cls, value: object) -> object:
+        return "off" if value is False else value  # YAML reads a bare off as false
 
     @model_validator(mode="after")
     def _name_the_risk(self) -> "Executions":

@@ -164,7 +164,7 @@ def begin(job):
     os.dup2(job["stderr"], 2)
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
     # What the snippet sends to its parent must not end the parent, not even between the next two lines.
-    signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     begun = time.monotonic_ns()
     pid = os.fork()
     if pid == 0:

@@ -1,0 +1,157 @@
+import json
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from assay.config.executions import Executions
+from assay.errors import SandboxError
+from assay.sandbox.guarantees import GUARANTEES, Probe, check_policy
+from assay.sandbox.records import Request
+
+
+def probe(*missing):
+    return Probe(
+        mechanism="landlock",
+        held=tuple(name for name in GUARANTEES if name not in missing),
+        missing={name: "seen to fail" for name in missing},
+        refused={"namespaces": "user namespace refused: EPERM"},
+        kernel="6.1",
+        landlock_abi=4,
+        proc="host",
+        fixed_addresses=True,
+    )
+
+
+def test_require_passes_when_all_required_guarantees_hold():
+    assert check_policy(Executions(), probe("disk_capped")) is None
+
+
+@pytest.mark.parametrize("name", Executions().isolation_required)
+def test_criterion_10_require_names_what_is_missing_why_and_what_helps(name):
+    with pytest.raises(SandboxError) as caught:
+        check_policy(Executions(), probe(name))
+    text = str(caught.value)
+    for part in (name, "seen to fail", "user namespace refused: EPERM", GUARANTEES[name][1], "isolation: prefer"):
+        assert part in text
+
+
+def test_criterion_10_prefer_warns_of_every_missing_guarantee():
+    warning = check_policy(Executions(isolation="prefer"), probe("disk_capped", "read_confined"))
+    assert "disk_capped" in warning
+    assert "read_confined" in warning
+    assert check_policy(Executions(isolation="prefer"), probe()) is None
+
+
+def test_off_needs_the_setting_that_names_the_risk():
+    with pytest.raises(ValidationError, match="model_code_may_read_and_change_my_files"):
+        Executions(isolation="off")
+    settings = Executions(isolation="off", model_code_may_read_and_change_my_files=True)
+    assert "off" in check_policy(settings, probe())
+
+
+@pytest.mark.parametrize(("missing", "world"), [((), "closed"), (("disk_capped",), "closed"), (("read_confined",), "open")])
+def test_the_world_is_open_when_something_outside_can_be_reached(missing, world):
+    assert probe(*missing).world == world
+
+
+def test_records_carry_what_holds(run, executor):
+    record = run("print(1)")
+    assert record.envelope.guarantees == executor.probe.held
+    assert record.payload.world == "closed"
+
+
+@pytest.fixture
+def config(tmp_path):
+    def write(**values):
+        path = tmp_path / "executions.yaml"
+        path.write_text(yaml.safe_dump(values))
+        return path
+
+    return write
+
+
+def test_criterion_10_a_missing_guarantee_ends_the_command_before_any_execution(command, config, tmp_path):
+    snippet = tmp_path / "snippet.py"
+    snippet.write_text("print('ran')")
+    path = config(isolation_required=["disk_capped"])
+    done = command("sandbox", "run", snippet, "--config", path, contained=True)
+    assert done.returncode == SandboxError.exit_code
+    assert "ran" not in done.stdout
+    for part in ("disk_capped", "4 are allowed", "allow user namespaces", "isolation: prefer"):
+        assert part in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_criterion_10_prefer_leaves_its_mark(command, config, tmp_path):
+    snippet = tmp_path / "snippet.py"
+    snippet.write_text("print('ran')")
+    done = command("sandbox", "run", snippet, "--config", config(isolation="prefer"), contained=True)
+    assert done.returncode == 0, done.stderr
+    assert "disk_capped" in done.stderr
+    record = json.loads(done.stdout)
+    assert record["payload"]["stdout"]["text"] == "ran\n"
+    assert record["envelope"]["mechanism"] == "landlock"
+    assert "disk_capped" not in record["envelope"]["guarantees"]
+
+
+def test_criterion_10_off_leaves_its_mark(command, config, tmp_path):
+    snippet = tmp_path / "snippet.py"
+    snippet.write_text("print('ran')")  # harmless: nothing else may run without isolation
+    path = config(isolation="off", model_code_may_read_and_change_my_files=True)
+    done = command("sandbox", "run", snippet, "--config", path, ordinary=False)
+    assert done.returncode == 0, done.stderr
+    assert "isolation is off" in done.stderr
+    record = json.loads(done.stdout)
+    assert record["payload"]["world"] == "open"
+    assert record["envelope"]["mechanism"] == "plain"
+
+
+def test_probe_shows_every_guarantee(command, config):
+    done = command("sandbox", "probe", "--config", config())
+    assert done.returncode == 0, done.stderr
+    for name, (meaning, _) in GUARANTEES.items():
+        assert f"{name}: {meaning}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("isolation: strong", "isolation"),
+        ("limits: {wall: 3}", "limits.wall"),
+        ("limits: {time_s: 0}", "limits.time_s"),
+        ("workers: 0", "workers"),
+        ("[", "YAML"),
+        ("isolation: off", "model_code_may_read_and_change_my_files"),
+    ],
+)
+def test_a_wrong_config_is_named(command, tmp_path, text, part):
+    path = tmp_path / "executions.yaml"
+    path.write_text(text)
+    done = command("sandbox", "probe", "--config", path)
+    assert done.returncode == 3, done.stderr
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_missing_snippet_is_named(command, tmp_path):
+    done = command("sandbox", "run", tmp_path / "none.py")
+    assert done.returncode == 4
+    assert "none.py" in done.stderr
+
+
+def test_default_config_file_agrees_with_the_defaults(root):
+    values = yaml.safe_load((root / "configs" / "executions.yaml").read_text())
+    assert Executions.model_validate(values) == Executions()
+
+
+def test_run_reads_bytes_that_are_no_utf8(command, tmp_path):
+    snippet = tmp_path / "snippet.py"
+    snippet.write_bytes(b"\xff\xfe")
+    done = command("sandbox", "run", snippet)
+    assert json.loads(done.stdout)["payload"]["kind"] == "error"
+
+
+def test_a_repeated_request_gives_one_digest(executor):
+    first, second = executor.execute([Request("print({1, 'a'})")] * 2)
+    assert first.final.payload_sha256 == second.final.payload_sha256
