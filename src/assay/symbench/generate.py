@@ -3,8 +3,8 @@
 Row `index` of a seed is drawn from a seed that is derived from (task, level's parameters, seed, index, try), so it
 does not depend on how many rows are asked for or on any other task.
 
-Different seeds share no items. Where the space of a level is large (`LARGE_SPACE`), a shared item would be an
-accident less likely than a hardware fault. A smaller space is divided: an item belongs to the class that the
+Different seeds share no items. Where the space of a level is large (`LARGE_SPACE`), two runs of 100 items share one
+with a probability below 1e-8. A smaller space is divided: an item belongs to the class that the
 digest of its identity gives, modulo `CLASSES`, and a seed takes items of the class `seed % CLASSES` only. There,
 seeds with different remainders are disjoint for certain; seeds with equal remainders can share items.
 """
@@ -25,7 +25,7 @@ from assay.symbench.drawing import Draws
 from assay.symbench.rows import TaskRow
 from assay.symbench.tasks.registry import TASK_MODULES
 
-LARGE_SPACE = 2**48
+LARGE_SPACE = 2**40
 CLASSES = 8
 MAX_TRIES = 2_000
 

@@ -120,4 +120,4 @@ def _options(draws: Draws, day: date) -> list[date] | None:
 
 def render(solution: Mapping[str, Any]) -> str:
     """Return the question with the request for the marker."""
-    return f"{solution['input']}\n\n" + marked("the letter of the right option in brackets", "(A)")
+    return f"{solution['input']}\n\n" + marked("the letter of the right option in brackets", "(X)")
