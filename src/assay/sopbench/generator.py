@@ -14,7 +14,7 @@ from assay.sopbench.domain import Domain
 from assay.sopbench.expressions import Expression, Group, Single, encode, inverse, joined, singles
 from assay.sopbench.graph import GraphBuilder
 from assay.sopbench.planning import Planner
-from assay.sopbench.rows import Task, TaskRow, task_identity
+from assay.sopbench.rows import Task, TaskRow, task_text
 from assay.sopbench.system import Check, Strict, compile_rule, default_table
 from assay.sopbench.toolbox import offered_functions
 
@@ -69,9 +69,7 @@ class TaskGenerator:
         return rows
 
     def _row(self, task: Task, index: int) -> TaskRow:
-        plan = self._planner.plan(task)
-        name = self.domain.name
-        return TaskRow(task_id=task_identity(name, task), domain=name, index=index, task=task, plan=plan)
+        return TaskRow.of(self.domain.name, index, task, self._planner.plan(task))
 
     def _distinct(self, seed: int, succeed: bool) -> Iterator[Task]:
         seen: set[str] = set()
@@ -83,7 +81,7 @@ class TaskGenerator:
                 task = self.task(draw, goal, succeed)
                 if task is None:
                     goals.remove(goal)
-                elif (identity := task_identity(self.domain.name, task)) not in seen:
+                elif (identity := task_text(task)) not in seen:
                     seen.add(identity)
                     yield task
             number += 1

@@ -50,8 +50,10 @@ class Planner:
             return search.calls
         if target.need is not None and not search.satisfy(target.need, _variables(target, known), ()):
             return None
-        done = search.call(task.user_goal, _arguments(target, known, self.procedure.system))
-        return search.calls if done and search.last_succeeded else None
+        arguments = _arguments(target, known, self.procedure.system)
+        if not (search.call(task.user_goal, arguments) and search.last_succeeded):
+            return None
+        return search.shortest()
 
 
 def _variables(plan: Plan, known: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,6 +149,16 @@ class _Search:
         variables = {variable: inner[parameter] for parameter, variable in plan.call.bindings if parameter in inner}
         ready = plan.need is None or self.satisfy(plan.need, dict(values) | variables, (*above, call.name))
         return ready and self.call(call.name, inner)
+
+    def shortest(self) -> list[PlannedCall]:
+        """Leave out every call without which the plan still works: one that another call stands for."""
+        kept = list(self.calls)
+        for call in list(kept[:-1]):
+            fewer = [other for other in kept if other is not call]
+            self._restart(fewer)
+            if self.calls == fewer and self.last_succeeded:
+                kept = fewer
+        return kept
 
     def verify_what_can_be(self, need: Need, values: Mapping[str, Any]) -> None:
         """Make, part by part, the calls towards a need that can be made; a part that cannot is left out."""

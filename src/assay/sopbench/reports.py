@@ -11,7 +11,7 @@ from assay.sopbench.catalogue import PROCEDURES
 from assay.sopbench.conformance import ReplaySuite, read_replays
 from assay.sopbench.importing import TrajectoryFile, find_files, read_file
 from assay.sopbench.judge import Judge
-from assay.sopbench.rows import CardDialect, Profile, VerdictRow, task_identity
+from assay.sopbench.rows import CardDialect, Profile, VerdictRow, task_identity, task_text
 
 _COMPARED = (
     "no_tool_call_error",
@@ -187,7 +187,11 @@ class Importer:
                 )
                 passed[profile] += verdict.success and trajectory.run == 0
                 self._keep(
-                    file, trajectory.record, trajectory.run, task_identity(file.domain, trajectory.task), verdict
+                    file,
+                    trajectory.record,
+                    trajectory.run,
+                    task_identity(file.domain, task_text(trajectory.task)),
+                    verdict,
                 )
                 if profile == "upstream" and trajectory.stored:
                     stored += 1

@@ -1,5 +1,6 @@
 """Rows of the SOPBench stages: tasks, rollouts and verdicts."""
 
+from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -52,21 +53,47 @@ class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
         Content hash of domain and task (`task_identity`); never a position.
     index : int
         Position in the flattened task file, or in the generated set: for people and published numbers.
+    text : str
+        The task as JSON text in its own key order. Functions take "the first room" or "the last booking" of a map,
+        so that sorting keys, as rows do, would change what they return.
     plan : list of PlannedCall or None
         An oracle plan, if one was found: the calls of an agent that follows the rules.
+    solvable : bool
+        Whether an agent that is offered the full tool list can pass.
     """
 
     task_id: str
     domain: str
     index: int
-    task: Task
+    text: str
     plan: list[PlannedCall] | None = None
     solvable: bool = True
 
+    @classmethod
+    def of(cls, domain: str, index: int, task: Task, plan: list[PlannedCall] | None = None) -> "TaskRow":
+        """Return the row of a task."""
+        text = task_text(task)
+        return cls(task_id=task_identity(domain, text), domain=domain, index=index, text=text, plan=plan)
 
-def task_identity(domain: str, task: Task) -> str:
-    """Return the identity of a task: 32 hex digits over domain and content."""
-    return digest("sopbench-task", [domain, msgspec.to_builtins(task)])[:32]
+    @property
+    def task(self) -> Task:
+        """The task; its values are shared and must not be changed."""
+        return _read_task(self.text)
+
+
+def task_text(task: Task) -> str:
+    """Return a task as JSON text that keeps the order of its keys."""
+    return msgspec.json.encode(task).decode()
+
+
+@lru_cache(maxsize=4096)
+def _read_task(text: str) -> Task:
+    return msgspec.json.decode(text, type=Task)
+
+
+def task_identity(domain: str, text: str) -> str:
+    """Return the identity of a task: 32 hex digits over domain and content, order of keys included."""
+    return digest("sopbench-task", [domain, text])[:32]
 
 
 class CallRow(msgspec.Struct, frozen=True, omit_defaults=True):

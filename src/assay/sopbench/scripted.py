@@ -46,11 +46,12 @@ def wrong_user(row: TaskRow) -> Script:
     Every text argument that names an account or a guest of the task's world is replaced in the verifications by
     another one; the target keeps its own.
     """
-    people = _people(row)
-    return [call if call.name == row.task.user_goal else _as_another(call, people) for call in row.plan or []]
+    names = people(row)
+    return [call if call.name == row.task.user_goal else _as_another(call, names) for call in row.plan or []]
 
 
-def _people(row: TaskRow) -> list[str]:
+def people(row: TaskRow) -> list[str]:
+    """Return the names of the accounts, students or guests of a task's world, sorted."""
     state = row.task.initial_database
     for place in ("accounts", "students"):
         if place in state:

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from assay.errors import DataError
-from assay.sopbench.rows import Task, TaskRow, task_identity
+from assay.sopbench.rows import Task, TaskRow
 
 DOMAINS = ("bank", "dmv", "healthcare", "hotel", "library", "online_market", "university")
 
@@ -64,5 +64,5 @@ def read_tasks(path: Path, domain: str) -> Iterator[TaskRow]:
                 raise DataError(str(error), file=path, row=position, key=goal, expected="a task of SOPBench") from error
             # Two published files leave the goal to the object key.
             task = task if task.user_goal else msgspec.structs.replace(task, user_goal=goal)
-            yield TaskRow(task_id=task_identity(domain, task), domain=domain, index=index, task=task)
+            yield TaskRow.of(domain, index, task)
             index += 1
