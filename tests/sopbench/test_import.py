@@ -1,0 +1,207 @@
+"""Import of the authors' trajectory files, written here in their form, and the command line."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from assay.cli.main import main
+from assay.errors import DataError
+from assay.records.jsonl import read_rows
+from assay.sopbench.importing import extract_calls, find_files, read_file
+from assay.sopbench.reports import Importer
+from assay.sopbench.rollouts import ScriptedSettings, scripted_rollout
+from assay.sopbench.rows import TaskRow, VerdictRow
+
+NAME = "ast_some-model-mode_fc-dep_full-fmt_structured-tool_full-shuffle_False.json"
+
+
+def record(row: TaskRow, agent: str = "oracle", content: str = "tuple") -> dict[str, Any]:
+    """Return a record in the authors' form: a conversation of a scripted agent about a task."""
+    rollout = scripted_rollout(row, agent, ScriptedSettings([agent], content=content))  # type: ignore[arg-type]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": row.task.user_prompt, "sender": "user"}]
+    for call in rollout.calls:
+        function = {"name": call.name, "arguments": call.arguments}
+        messages.append(
+            {
+                "role": "assistant",
+                "content": None,
+                "sender": "assistant",
+                "tool_calls": [{"id": "1", "function": function}],
+            }
+        )
+        messages.append({"role": "tool", "tool_call_id": "1", "tool_name": call.name, "content": call.content})
+    done = {"id": "2", "function": {"name": "exit_conversation", "arguments": "{}"}}
+    messages.append({"role": "assistant", "content": None, "sender": "assistant", "tool_calls": [done]})
+    final = rollout.final_database or row.task.initial_database
+    task = msgspec.to_builtins(row.task)
+    return {
+        "domain": row.domain,
+        "setup": {},
+        "task": task,
+        "interactions": [{"interaction": messages, "database": final}],
+    }
+
+
+def write(folder: Path, domain: str, value: Any, name: str = NAME) -> Path:
+    path = folder / domain / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return path
+
+
+@pytest.fixture
+def output(tmp_path: Path, generated: dict[str, list[TaskRow]]) -> Path:
+    """A folder of trajectory files: two domains, one file with records without a run, an empty one, one with null."""
+    write(tmp_path, "bank", [record(row) for row in generated["bank"][:6]])
+    write(
+        tmp_path,
+        "hotel",
+        [
+            *(record(row, "do-nothing") for row in generated["hotel"]),
+            {**record(generated["hotel"][0]), "interactions": []},
+        ],
+    )
+    write(tmp_path, "dmv", "[]")
+    write(tmp_path, "library", "null")
+    return tmp_path
+
+
+def test_files_are_scored_under_both_profiles(output: Path) -> None:
+    importer = Importer()
+    files = {file.domain: file for file in importer.files(output)}
+    assert (files["bank"].n, files["bank"].percent) == (6, {"upstream": 100.0, "corrected": 100.0})
+    assert (files["hotel"].n, files["hotel"].n_without, files["hotel"].percent["upstream"]) == (16, 1, 50.0)
+    assert files["dmv"].percent == files["library"].percent == {"upstream": None, "corrected": None}
+    assert (files["bank"].model, files["bank"].mode, files["bank"].tool_list, files["bank"].user) == (
+        "some-model",
+        "fc",
+        "full",
+        "",
+    )
+    assert len(importer.verdicts) == len({(v.row_id, v.verdict.profile) for v in importer.verdicts}) == 2 * (6 + 16)
+
+
+def test_stored_evaluations_are_compared(tmp_path: Path, generated: dict[str, list[TaskRow]]) -> None:
+    fine, wrong = record(generated["bank"][0]), record(generated["bank"][1])
+    fine["evaluations"], wrong["evaluations"] = [{"success": True}], [{"success": False}]
+    write(tmp_path, "bank", [fine, wrong, record(generated["bank"][2])])
+    file = next(iter(Importer().files(tmp_path)))
+    assert (file.n_stored, file.n_differing) == (2, 1)
+
+
+def test_two_runs_of_a_record_count_once(tmp_path: Path, generated: dict[str, list[TaskRow]]) -> None:
+    first, second = record(generated["bank"][0]), record(generated["bank"][0], "do-nothing")
+    first["interactions"] += second["interactions"]
+    write(tmp_path, "bank", [first])
+    file = next(iter(Importer().files(tmp_path)))
+    assert (file.n, file.n_runs, file.percent["upstream"]) == (1, 2, 100.0)
+
+
+def test_names_and_dialects(tmp_path: Path, generated: dict[str, list[TaskRow]]) -> None:
+    name = "usr_gpt-4o-ast_gpt-4.1-mini-mode_act-only-dep_full-fmt_structured-tool_test-shuffle_False.json"
+    write(tmp_path, "bank", [record(generated["bank"][1], content="unwrapped")], name)
+    file = find_files(tmp_path)[0]
+    assert (file.user, file.model, file.mode, file.tool_list) == ("gpt-4o", "gpt-4.1-mini", "act-only", "oracle")
+    assert read_file(file).dialect == "unwrapped"
+
+
+def test_extraction() -> None:
+    def asked(*names: str) -> dict[str, Any]:
+        return {
+            "sender": "assistant",
+            "tool_calls": [{"function": {"name": name, "arguments": "{}"}} for name in names],
+        }
+
+    messages = [
+        {"sender": "user"},
+        asked("N/A"),
+        {"sender": "user"},
+        asked("none", "pay", "fly"),
+        {"tool_name": "pay_more", "content": "True"},
+        {"sender": "assistant", "tool_calls": None},
+        asked("exit_conversation"),
+    ]
+    calls = extract_calls(messages)
+    assert [(call.called, call.content) for call in calls] == [("pay_more", "True")]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda records: json.dumps(records)[:-30], "cut off"),
+        (lambda records: {"a": 1}, "list of records"),
+        (lambda records: [{**records[0], "task": None}], "row 0.*task"),
+        (lambda records: [records[0], {**records[1], "task": {"user_goal": 5}}], "row 1.*task"),
+        (lambda records: [{**records[0], "interactions": [{"interaction": []}]}], "final database"),
+        (lambda records: [{**records[0], "interactions": [{"database": {}}]}], "no messages"),
+        (
+            lambda records: [
+                {**records[0], "task": {**records[0]["task"], "constraints": ["single", "old_rule", None]}}
+            ],
+            "row 0.*old_rule",
+        ),
+        (
+            lambda records: [{**records[0], "task": {**records[0]["task"], "user_goal": "old_service"}}],
+            "row 0.*old_service",
+        ),
+        (lambda records: json.dumps(records).replace('"balance": ', '"balance": NaN, "was": ', 1), "row 0.*NaN"),
+    ],
+)
+def test_bad_files_are_named(tmp_path: Path, generated: dict[str, list[TaskRow]], change: Any, words: str) -> None:
+    write(tmp_path, "bank", change([record(row) for row in generated["bank"][:2]]))
+    with pytest.raises(DataError, match=words) as caught:
+        list(Importer().files(tmp_path))
+    assert caught.value.file is not None
+
+
+def test_a_folder_without_files_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no trajectory file"):
+        find_files(tmp_path)
+    write(tmp_path, "zoo", "[]")
+    with pytest.raises(DataError, match="'zoo' is no domain"):
+        list(Importer().files(tmp_path))
+
+
+def test_the_import_command(output: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    verdicts = tmp_path / "verdicts.jsonl"
+    assert main(["sopbench", "import", str(output), "--verdicts", str(verdicts)]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [(row["domain"], row["n"], row["upstream_percent"]) for row in rows] == [
+        ("bank", "6", "100.0"),
+        ("dmv", "0", ""),
+        ("hotel", "16", "50.0"),
+        ("library", "0", ""),
+    ]
+    assert len(list(read_rows(verdicts, VerdictRow))) == 44
+
+
+def test_the_diagnostic_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sopbench", "diagnostic", "--seed", "42"]) == 0
+    first = capsys.readouterr().out
+    assert "not a score of any model" in first
+    assert main(["sopbench", "diagnostic", "--seed", "42", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sound"] is True
+
+
+def test_the_tasks_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sopbench", "tasks", "--domain", "dmv", "--succeed", "1", "--refuse", "1"]) == 0
+    rows = [msgspec.json.decode(line, type=TaskRow) for line in capsys.readouterr().out.splitlines()]
+    assert [row.task.action_should_succeed for row in rows] == [True, False]
+    assert main(["sopbench", "tasks", "--domain", "zoo"]) == 3
+    assert "'zoo' is no domain" in capsys.readouterr().err
+
+
+def test_the_conformance_and_pass_rate_commands(
+    vectors: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = vectors / "replays_university.jsonl.xz"
+    assert main(["conformance", "sopbench-replays", str(path)]) == 0
+    assert "1718 passed, 0 failed, 0 skipped" in capsys.readouterr().out
+    (tmp_path / "pass_rates.csv").write_bytes((vectors / "pass_rates.csv").read_bytes())
+    assert main(["sopbench", "pass-rates", "--data", str(tmp_path)]) == 4
+    assert "there are no replays" in capsys.readouterr().err
