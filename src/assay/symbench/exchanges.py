@@ -18,7 +18,7 @@ class Method(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """Say the exchange in words."""
         sides = [[f"{counted(number, 'unit')} of {name}" for name, number in side] for side in (self.takes, self.gives)]
-        return f"{listed(sides[0])} become {listed(sides[1])}"
+        return f"exchange {listed(sides[0])} for {listed(sides[1])}"
 
     def total(self) -> int:
         """Return by how many units the stock grows."""

@@ -92,5 +92,5 @@ def render(solution: Mapping[str, Any]) -> str:
         "- Peng (1): the hand held at least two cards of the added letter already.\n"
         f"{chi}- Pass (0): nothing of this applies.\n\n"
         f"The hand at the start: {' '.join(solution['initial_cards'])}\n\n" + "\n".join(lines) + "\n\n"
-        "How is the last added card judged? " + marked(answers, "number")
+        "How is the last added card judged? " + marked(answers, "answer")
     )

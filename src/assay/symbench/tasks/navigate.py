@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from assay.symbench.drafts import Draft, Parameters
 from assay.symbench.drawing import Draws
-from assay.symbench.wording import counted
+from assay.symbench.wording import counted, marked
 
 # Always facing forward: direction -> (right, forward).
 SIDES = {"forward": (0, 1), "backward": (0, -1), "left": (-1, 0), "right": (1, 0)}
@@ -116,4 +116,4 @@ def end(lines: Sequence[tuple[str, int]]) -> tuple[int, int]:
 
 def render(solution: Mapping[str, Any]) -> str:
     """Return the question with the request for the marker."""
-    return f"{solution['input']}\n\nWrite <<<Yes>>> or <<<No>>> at the end of your reply."
+    return f"{solution['input']}\n\n" + marked("Yes or No", "answer")

@@ -71,7 +71,7 @@ def render(solution: Mapping[str, Any]) -> str:
     counts = (solution["A_count"], solution["B_count"], solution["C_count"])
     start = listed([f"{count} of {block}" for count, block in zip(counts, BLOCKS, strict=False)])
     return (
-        f"Blocks of the nine kinds {listed(BLOCKS)} can be exchanged:\n\n{methods}\n\n{ROUNDS}\n\n"
+        f"Blocks of the nine kinds {listed(BLOCKS)} can be exchanged by these methods:\n\n{methods}\n\n{ROUNDS}\n\n"
         f"At the start there are {start}, and no others. How many blocks of each kind are there at the end? Give nine "
         "numbers in the order of the kinds above, with commas between them. "
         + marked("the numbers", "1, 0, 2, 0, 0, 1, 0, 0, 3")

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from assay.symbench.drafts import Draft, Parameters
 from assay.symbench.drawing import Draws
+from assay.symbench.wording import marked
 
 _NAMES = (
     "Abril Agnes Alvaro Amina Anouk Bao Bela Bruno Carmen Chidi Clara Dalia Davit Deniz Dora Edith Elif Emil Enzo Esra "
@@ -59,4 +60,4 @@ def _verdict(truthful: bool) -> str:
 
 def render(solution: Mapping[str, Any]) -> str:
     """Return the question with the request for the marker."""
-    return f"{solution['input']}\n\nWrite <<<Yes>>> or <<<No>>> at the end of your reply."
+    return f"{solution['input']}\n\n" + marked("Yes or No", "answer")
