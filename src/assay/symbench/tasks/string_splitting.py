@@ -79,7 +79,8 @@ def render(solution: Mapping[str, Any]) -> str:
     methods = "\n".join(f"Method {number}: {text}." for number, text in enumerate(solution["methods"], 1))
     start = listed([f"{count} of {kind}" for kind, count in solution["initial_state"].items()])
     return (
-        f"In a workshop there are machines A, B, C and parts X, Y, Z. They can be exchanged by these methods:\n\n{methods}\n\n{ROUNDS}"
-        f"\n\nAt the start there are {start}, and no parts. How many of A, B, C, X, Y and Z are there at the end? Give "
+        "In a workshop there are machines A, B, C and parts X, Y, Z. They can be exchanged by these methods:\n\n"
+        f"{methods}\n\n{ROUNDS}\n\n"
+        f"At the start there are {start}, and no parts. How many of A, B, C, X, Y and Z are there at the end? Give "
         "six numbers in this order as a list of strings. " + marked("the list", '["1", "0", "2", "0", "1", "3"]')
     )
