@@ -2,7 +2,9 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
+
+from assay.config.files import Strict
 
 GuaranteeName = Literal[
     "wall_limited",
@@ -21,10 +23,8 @@ GuaranteeName = Literal[
 ]
 
 
-class ExecutionLimits(BaseModel):
+class ExecutionLimits(Strict):
     """Limits of one execution."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     time_s: float = Field(default=30.0, gt=0)
     """CPU seconds, and wall seconds not spent waiting for a CPU; the hard stop is at four times this wall time."""
@@ -46,10 +46,8 @@ class ExecutionLimits(BaseModel):
     """Standard error; one byte more ends the execution."""
 
 
-class Executions(BaseModel):
+class Executions(Strict):
     """Settings of the sandbox."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     isolation: Literal["require", "prefer", "off"] = "require"
     """require: refuse to run unless all of `isolation_required` holds; prefer: best available, marked; off: none."""
