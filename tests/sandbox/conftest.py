@@ -55,7 +55,11 @@ def ordinary_user():
 def interpreter_for_all():
     """A Python of this minor version that every user may start; root's own may lie in root's home folder."""
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    found = [getattr(sys, "_base_executable", sys.executable), f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"]
+    found = [
+        getattr(sys, "_base_executable", sys.executable),
+        f"/usr/bin/python{version}",
+        f"/usr/local/bin/python{version}",
+    ]
     uid, _ = ordinary_user()
     for path in found:
         path = os.path.realpath(path)

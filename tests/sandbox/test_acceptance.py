@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy
 import pytest
 
-from assay.config.executions import Executions
 from assay.sandbox import bait, watch
 from assay.sandbox.executor import Executor
 from assay.sandbox.records import Limits, Request
@@ -104,7 +103,8 @@ HOSTILE = (
     "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass\n",
     "while True: print('x' * 10000)",
     "a = []\nwhile True: a.append(bytearray(16 << 20))",
-    "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(60)\n    os._exit(0)\nprint('done')",
+    "import os, time\nif os.fork() == 0:\n    os.setsid()\n"
+    "    if os.fork() == 0: time.sleep(60)\n    os._exit(0)\nprint('done')",
     "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)",
     "for i in range(10**6): open('f%d' % i, 'w').close()",
     "import subprocess\nsubprocess.Popen(['sleep', '300'])\nprint('done')",
@@ -152,7 +152,9 @@ with Executor(settings, workers=2) as executor:
 @pytest.mark.parametrize("contained", [False, True], ids=["namespaces", "container"])
 def test_criterion_6_nothing_outlives_a_killed_supervisor(contained, contained_program):
 
-    command = [sys.executable, "-c", contained_program, "-c", SUPERVISOR] if contained else [sys.executable, "-c", SUPERVISOR]
+    command = (
+        [sys.executable, "-c", contained_program, "-c", SUPERVISOR] if contained else [sys.executable, "-c", SUPERVISOR]
+    )
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "begun\n"
         deadline = time.monotonic() + 20
@@ -230,8 +232,12 @@ print(json.dumps([[r.final.payload_sha256, r.final.envelope.address_like] for r 
 def digests(codes, backend="warm", workers=1, src=SRC):
     done = subprocess.run(
         [sys.executable, "-c", DIGESTS, backend, str(workers)],
-        input=json.dumps(codes), env={**os.environ, "PYTHONPATH": str(src), "PYTHONHASHSEED": str(workers)},
-        capture_output=True, text=True, cwd=src, check=True,
+        input=json.dumps(codes),
+        env={**os.environ, "PYTHONPATH": str(src), "PYTHONHASHSEED": str(workers)},
+        capture_output=True,
+        text=True,
+        cwd=src,
+        check=True,
     )
     return [tuple(pair) for pair in json.loads(done.stdout)]
 
@@ -269,7 +275,11 @@ def test_criterion_9_verdicts_do_not_depend_on_load(settings):
     limits = Limits(time_s=3)
     try:
         with Executor(settings, workers=2) as executor:
-            for code, wanted in ((work, "ok"), ("import time\ntime.sleep(3.5)", "timeout"), ("while True: pass", "timeout")):
+            for code, wanted in (
+                (work, "ok"),
+                ("import time\ntime.sleep(3.5)", "timeout"),
+                ("while True: pass", "timeout"),
+            ):
                 results = executor.execute([Request(code, limits=limits)] * 20)
                 assert [result.final.payload.kind for result in results] == [wanted] * 20
     finally:
@@ -318,7 +328,16 @@ def test_criterion_11_no_canary_is_in_the_visible_world(settings, root, monkeypa
     canary = f"canary{os.urandom(8).hex()}"
     package, allowed = Path(assay.sandbox.__file__).parent, Path(numpy.__file__).parent
     site = Path(json.__file__).parent.parent / "site-packages"
-    wanted = [root, root / "results", root / ".assay", root / "tests", package, Path.home(), Path("/tmp"), Path("/var/tmp")]
+    wanted = [
+        root,
+        root / "results",
+        root / ".assay",
+        root / "tests",
+        package,
+        Path.home(),
+        Path("/tmp"),
+        Path("/var/tmp"),
+    ]
     wanted += [Path(sys.prefix), site, Path(pytest.__file__).parent, allowed]
     planted = []
     monkeypatch.setenv("ASSAY_TEST_CANARY", canary)

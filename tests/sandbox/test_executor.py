@@ -176,14 +176,14 @@ def test_something_else_as_interpreter_is_named(settings):
 
 
 def test_an_error_in_the_middle_stops_the_call_and_leaves_the_executor_usable(executor):
-    class StopHere(Exception):
+    class StopHereError(Exception):
         pass
 
     def stop(done, _all):
         if done == 2:
-            raise StopHere
+            raise StopHereError
 
-    with pytest.raises(StopHere):
+    with pytest.raises(StopHereError):
         executor.execute([Request("print(1)")] * 30, stop)
     assert executor.execute([Request("print(2)")])[0].final.stdout == b"2\n"
 

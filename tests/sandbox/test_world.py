@@ -23,7 +23,9 @@ def test_a_missing_distribution_is_named():
 
 
 def test_every_listed_module_is_visible_and_nothing_else(run):
-    code = "import os, sys\nsite = [p for p in sys.path if p.endswith('-packages')][0]\nprint(*sorted(os.listdir(site)))"
+    code = (
+        "import os, sys\nsite = [p for p in sys.path if p.endswith('-packages')][0]\nprint(*sorted(os.listdir(site)))"
+    )
     visible = set(run(code).stdout.decode().split())
     assert visible == {package.name for package in world.packages(NAMES)}
 

@@ -76,9 +76,9 @@ def _probe(args: argparse.Namespace) -> int:
             if name in found.held:
                 print(f"holds      {name}: {meaning}")
             else:
-                print(
-                    f"MISSING    {name}: {meaning}\n           why: {found.missing[name]}\n           what helps: {remedy}"
-                )
+                print(f"MISSING    {name}: {meaning}")
+                print(f"           why: {found.missing[name]}")
+                print(f"           what helps: {remedy}")
     check_policy(settings, found)
     return 0
 

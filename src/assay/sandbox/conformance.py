@@ -59,8 +59,13 @@ def fidelity(files: Sequence[Path], data: Path, limit_s: float | None) -> Iterat
             yield Case(row.id, "skipped", why=f"{', '.join(absent)} cannot be imported in the sandbox")
             continue
         difference = compare(warm, fresh, row.allowed_difference)
-        outcome = "failed" if difference else "passed"
-        yield Case(row.id, outcome, str(_seen(fresh)), str(_seen(warm)), difference or row.allowed_difference or "")
+        yield Case(
+            row.id,
+            "failed" if difference else "passed",
+            str(_seen(fresh)),
+            str(_seen(warm)),
+            difference or row.allowed_difference or "",
+        )
 
 
 def _seen(record: Record) -> tuple[bytes, bytes, int | None, int | None, str]:

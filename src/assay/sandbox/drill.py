@@ -11,7 +11,7 @@ import msgspec
 from assay.config.executions import Executions
 from assay.errors import SandboxError
 from assay.records.conformance import Case
-from assay.sandbox import bait, world
+from assay.sandbox import bait, watch, world
 from assay.sandbox.executor import Executor
 from assay.sandbox.records import Limits, Record, Request
 
@@ -162,7 +162,7 @@ class Drill:
         request = Request(self.laid.fill(row.code, tag, marker), limits=self._limits(row))
         self.laid.contacted()
         before = set(bait.processes())
-        servers = {worker for worker in self._server_ids()}
+        servers = set(self._server_ids())
         sibling = _Sibling(self.sibling)
         with bait.Gauge() as gauge:
             begun = time.monotonic()
@@ -215,7 +215,7 @@ class Drill:
 
     def _server_ids(self) -> list[int]:
         """Return the processes of servers: launchers and what they started, between two executions."""
-        return bait.watch.descendants(os.getpid())
+        return watch.descendants(os.getpid())
 
     def _answers(self, expect: Expect, records: list[Record], elapsed: float) -> list[str]:
         wrong = []

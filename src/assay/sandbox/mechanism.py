@@ -2,6 +2,7 @@
 
 import os
 from functools import lru_cache
+from pathlib import Path
 
 from assay.config.executions import Executions
 from assay.errors import SandboxError
@@ -38,8 +39,7 @@ def _explained(error: ServerError) -> str:
             ("/proc/sys/user/max_user_namespaces", "max_user_namespaces is 0"),
         ):
             try:
-                with open(path) as file:
-                    value = file.read().strip()
+                value = Path(path).read_text().strip()
             except OSError:
                 continue
             if value == ("1" if "apparmor" in path else "0"):

@@ -14,7 +14,7 @@ from typing import Literal
 from assay.config.executions import Executions
 from assay.errors import SandboxError
 from assay.sandbox import seccomp, world
-from assay.sandbox.worker import INSIDE, Plan
+from assay.sandbox.worker import INSIDE, PROGRAMS, Plan
 
 Backend = Literal["namespaces", "landlock", "plain"]
 _FIRST_ID = 60_500  # user ids from here on are tried for the snippets of root
@@ -80,9 +80,7 @@ class Slot:
 def namespaces_plan(settings: Executions, preload: tuple[str, ...]) -> Plan:
     """Plan a server in namespaces of its own."""
     interpreter = world.find_interpreter(settings.interpreter)
-    programs = {
-        name: (INSIDE / file).read_text() for name, file in (("main.py", "server.py"), ("linux.py", "linux.py"))
-    }
+    programs = {name: (INSIDE / file).read_text() for name, file in PROGRAMS.items()}
     root = os.geteuid() == 0
     identity = unused_id(0) if root else os.geteuid()
     return Plan(
@@ -203,5 +201,5 @@ def refuse_elsewhere() -> None:
         raise SandboxError(
             f"model-written code cannot be confined on {sys.platform}",
             expected="Linux 5.13 or newer",
-            remedy="run the stage executions on a Linux machine or in a Linux container; its artifacts serve everywhere",
+            remedy="run the stage executions on Linux, or in a Linux container; its artifacts serve everywhere",
         )

@@ -146,7 +146,7 @@ except OSError:
 _ENVIRONMENT = "import os\nfor item in sorted(os.environ.items()): print(*item, sep='=')\n"
 
 
-class _Failed(Exception):
+class _FailedError(Exception):
     """A guarantee does not hold; the text says what was seen."""
 
 
@@ -168,7 +168,7 @@ class SelfTest:
             try:
                 getattr(self, f"_{name}")()
                 held.append(name)
-            except _Failed as failed:
+            except _FailedError as failed:
                 missing[name] = str(failed)
             except ServerError as error:
                 missing[name] = f"the server failed: {error}"
@@ -186,12 +186,14 @@ class SelfTest:
     def _expect(self, outcome: Outcome, stdout: str, seen: str) -> None:
         if outcome.status != 0 or outcome.stdout.decode() != stdout:
             last = outcome.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-            raise _Failed(f"{seen}: {outcome.stdout.decode('utf-8', 'replace').strip()[:200]} {last[:200]}".strip())
+            raise _FailedError(
+                f"{seen}: {outcome.stdout.decode('utf-8', 'replace').strip()[:200]} {last[:200]}".strip()
+            )
 
     def _wall_limited(self) -> None:
         outcome = self._do(_LOOP, Limits(time_s=0.3))
-        if outcome.stop != "time":
-            raise _Failed(f"an endless loop ended with {outcome.stop or outcome.status}")
+        if outcome.stop not in ("time", "starved"):  # on a busy machine the hard stop comes first
+            raise _FailedError(f"an endless loop ended with {outcome.stop or outcome.status}")
 
     def _process_tree_killed(self) -> None:
         self._expect(self._do(_DAEMON.format(tag=self._tag)), "done\n", "a daemon could not be tried")
@@ -199,7 +201,7 @@ class SelfTest:
             pid for pid in os.listdir("/proc") if pid.isdigit() and self._tag.encode() in _read(f"/proc/{pid}/cmdline")
         ]
         if left:
-            raise _Failed("a daemon survived")
+            raise _FailedError("a daemon survived")
 
     def _process_count_capped(self) -> None:
         most = _LIMITS.processes - 1
@@ -208,7 +210,7 @@ class SelfTest:
             forked = int(outcome.stdout or b"-1")
             # Without a user namespace, other processes of this user come and go meanwhile.
             if not most // 2 <= forked <= most:
-                raise _Failed(f"{forked} forks until refusal instead of {most}")
+                raise _FailedError(f"{forked} forks until refusal instead of {most}")
 
     def _process_memory_capped(self) -> None:
         code = f"try:\n x = bytearray({2 * _LIMITS.memory_mb} << 20)\nexcept MemoryError:\n print('capped')\n"
@@ -217,23 +219,25 @@ class SelfTest:
     def _tree_memory_capped(self) -> None:
         outcome = self._do(_TREE, Limits(time_s=5, memory_mb=128, tree_memory_mb=192, processes=12))
         if outcome.stop != "tree":
-            raise _Failed(f"several processes took more than the cap, the end was {outcome.stop or outcome.status}")
+            raise _FailedError(
+                f"several processes took more than the cap, the end was {outcome.stop or outcome.status}"
+            )
 
     def _disk_capped(self) -> None:
         for _ in range(2):
             outcome = self._do(_DISK)
             written = int(outcome.stdout or b"64")
             if not _LIMITS.disk_mb - 1 <= written <= _LIMITS.disk_mb:
-                raise _Failed(f"{written} MiB could be written where {_LIMITS.disk_mb} are allowed")
+                raise _FailedError(f"{written} MiB could be written where {_LIMITS.disk_mb} are allowed")
 
     def _write_confined(self) -> None:
         with _outside() as folders:
-            self._do(_WRITE.format(paths=[*folders, "/usr", "/etc", "/dev/shm/..", "/"], tag=self._tag))  # noqa: S108
+            self._do(_WRITE.format(paths=[*folders, "/usr", "/etc", "/dev/shm/..", "/"], tag=self._tag))
             found = [folder for folder in folders if os.path.exists(f"{folder}/{self._tag}")]
             for folder in found:
                 os.unlink(f"{folder}/{self._tag}")
         if found:
-            raise _Failed(f"a file appeared in {', '.join(found)}")
+            raise _FailedError(f"a file appeared in {', '.join(found)}")
 
     def _read_confined(self) -> None:
         with _outside() as folders:
@@ -261,13 +265,13 @@ class SelfTest:
             code = _SIGNALS.format(pid=process.pid, server=self.server.process_id)
             self._expect(self._do(code), "0\n", "other processes can be signalled")
             if process.poll() is not None:
-                raise _Failed("another process was ended")
+                raise _FailedError("another process was ended")
         self._expect(self._do("print(1)"), "1\n", "the server suffered")
 
     def _network_blocked(self) -> None:
         with contextlib.ExitStack() as stack:
             sockets = []
-            ports = {}
+            ports: dict[str, int] = {}
             for kind, name in ((socket.SOCK_STREAM, "tcp"), (socket.SOCK_DGRAM, "udp")):
                 for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
                     try:
@@ -281,7 +285,7 @@ class SelfTest:
                     sockets.append(listener)
             outcome = self._do(_NETWORK.format(**{"tcp": 9, "udp": 9, **ports}))
             if select.select(sockets, [], [], 0.05)[0]:
-                raise _Failed("a connection or datagram arrived")
+                raise _FailedError("a connection or datagram arrived")
             self._expect(outcome, "", "name lookup works")
 
     def _abstract_sockets_blocked(self) -> None:
@@ -290,7 +294,7 @@ class SelfTest:
             listener.listen()
             self._do(_ABSTRACT.format(tag=self._tag))
             if select.select([listener], [], [], 0.05)[0]:
-                raise _Failed("a connection arrived")
+                raise _FailedError("a connection arrived")
 
     def _env_clean(self) -> None:
         expected = "".join(f"{name}={text}\n" for name, text in sorted(self.server.plan.environment.items()))
@@ -309,8 +313,8 @@ def _read(path: str) -> bytes:
 def _outside() -> Iterator[list[str]]:
     """Yield folders that a snippet must not reach: home, working and temporary folder, and that of Assay."""
     with tempfile.TemporaryDirectory(prefix="assay-canary-") as folder:
-        os.chmod(folder, 0o777)  # noqa: S103 - only confinement may keep the snippet's own user out
-        places = [folder, os.path.expanduser("~"), os.getcwd(), str(Path(__file__).parent), "/var/tmp", "/dev/shm"]  # noqa: S108
+        os.chmod(folder, 0o777)
+        places = [folder, os.path.expanduser("~"), os.getcwd(), str(Path(__file__).parent), "/var/tmp", "/dev/shm"]
         yield [place for place in dict.fromkeys(places) if os.path.isdir(place)]
 
 

@@ -24,6 +24,8 @@ SETTLE_S = 10.0  # after a kill, everything must be gone by then
 HARD_FACTOR = 4
 _READ = 1 << 16
 INSIDE = Path(__file__).parent / "inside"  # programs of other processes: started, never imported
+# Name inside -> file. The server has the snippet's own path, so that its command line is that of a fresh interpreter.
+PROGRAMS = {name: name for name in ("linux.py", "snippet.py", "watcher.py")} | {"main.py": "server.py"}
 
 
 class ServerError(Exception):
@@ -90,8 +92,10 @@ class Outcome:
 
 
 class Server:
-    """One fork server. Use from one thread, which must live as long as the server: the kernel ends the server when
-    the thread that started it ends.
+    """One fork server.
+
+    Use from one thread, which must live as long as the server: the kernel ends the server when the thread that
+    started it ends.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -157,6 +161,8 @@ class Server:
             data, descriptors, _, _ = socket.recv_fds(self._control, _READ, 4)
         except TimeoutError as error:
             raise ServerError("the server does not answer") from error
+        except ConnectionError:
+            data, descriptors = b"", []
         except OSError as error:
             raise ServerError(f"the server is gone: {error}") from error
         if not data:
@@ -165,7 +171,7 @@ class Server:
 
     def _receive(self, deadline: float) -> tuple[tuple[Any, ...], list[int]]:
         data, descriptors = self._receive_bytes(deadline)
-        return marshal.loads(data), descriptors  # noqa: S302 - written by our own server, which no snippet can reach
+        return marshal.loads(data), descriptors
 
     def _death(self) -> ServerError:
         assert self._process.stderr is not None
@@ -368,6 +374,8 @@ class _Run:
     def _outcome(self) -> Outcome:
         ended = next((line.split()[1:] for line in self.report.splitlines() if line.startswith(b"ended ")), None)
         tree = self.tree
+        if b"broken " in self.report:
+            raise ServerError(f"a snippet could not be confined: {self.report.decode('utf-8', 'replace').strip()}")
         if ended is None and self.stop is None:
             raise ServerError("the process that watches the snippet has died")
         wall, cpu, queue = 0, 0, 0

@@ -4,6 +4,7 @@ Packages enter file by file as their RECORD names them, so that whatever else li
 of all, does not exist inside.
 """
 
+import csv
 import importlib.metadata
 import json
 import os
@@ -47,7 +48,7 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",
     "PYTHONIOENCODING": "utf-8:strict",
-    "TMPDIR": "/tmp",  # noqa: S108 - a path inside the sandbox
+    "TMPDIR": "/tmp",
     "TZ": "UTC",
 }
 FLAGS = ("-s", "-P")  # not -I: it would ignore PYTHONHASHSEED
@@ -91,7 +92,7 @@ def find_interpreter(path: str | None) -> Interpreter:
     SandboxError
         If it cannot be started or has another minor version than this one.
     """
-    executable = path or getattr(sys, "_base_executable", sys.executable)
+    executable = path or str(getattr(sys, "_base_executable", sys.executable))
     try:
         # S603: the path is the user's own setting or this interpreter.
         done = subprocess.run([executable, "-I", "-c", _FACTS], capture_output=True, timeout=60, check=True)
@@ -148,7 +149,7 @@ def closure(names: tuple[str, ...]) -> dict[str, importlib.metadata.Distribution
                 key="distributions",
                 remedy=f"pip install {name}, or take it off the list in configs/executions.yaml",
             ) from error
-        if not distribution.files:
+        if not distribution.read_text("RECORD") and not distribution.files:
             raise ConfigError(
                 f"the distribution {name!r} has no list of its files (RECORD)",
                 key="distributions",
@@ -163,30 +164,39 @@ def closure(names: tuple[str, ...]) -> dict[str, importlib.metadata.Distribution
     return dict(sorted(found.items()))
 
 
+def _recorded(distribution: importlib.metadata.Distribution) -> list[str]:
+    """Return the files of a distribution as its RECORD names them; the parsed objects of the library are slow."""
+    text = distribution.read_text("RECORD")
+    if text is None:
+        return [str(file) for file in distribution.files or ()]
+    return [row[0] for row in csv.reader(text.splitlines()) if row]
+
+
 @lru_cache(maxsize=8)
 def packages(names: tuple[str, ...]) -> tuple[Package, ...]:
     """Return what is visible of site-packages, by name."""
     listed: dict[str, set[str]] = {}
     sources: dict[str, str] = {}
     for distribution in closure(names).values():
-        for file in distribution.files or ():
-            if file.parts[0] in ("..", "__pycache__", "/"):
+        for file in _recorded(distribution):
+            top = file.partition("/")[0]
+            if top in ("..", "__pycache__", ""):
                 continue  # scripts and compiled copies of single modules
-            top = file.parts[0]
-            listed.setdefault(top, set()).add(str(file))
-            sources.setdefault(top, os.path.realpath(str(distribution.locate_file(top))))
-    result = []
-    for top in sorted(listed):
-        if os.path.exists(sources[top]):
-            result.append(Package(top, sources[top], _strays(top, sources[top], listed[top])))
-    return tuple(result)
+            listed.setdefault(top, set()).add(file)
+            if top not in sources:
+                sources[top] = os.path.realpath(str(distribution.locate_file(top)))
+    present = [top for top in sorted(listed) if os.path.exists(sources[top])]
+    return tuple(Package(top, sources[top], _strays(top, sources[top], listed[top])) for top in present)
 
 
 def _strays(top: str, source: str, listed: set[str]) -> tuple[str, ...]:
     """Return paths below a package folder that no allowed distribution names, whole folders where possible."""
     if not os.path.isdir(source):
         return ()
-    folders = {str(parent) for file in listed for parent in Path(file).parents}
+    folders = set()
+    for file in listed:
+        while (file := file.rpartition("/")[0]) and file not in folders:
+            folders.add(file)
     strays = []
     for folder, names, files in os.walk(source):
         here = os.path.join(top, os.path.relpath(folder, source)) if folder != source else top
@@ -281,7 +291,7 @@ def root_operations(interpreter: Interpreter, names: tuple[str, ...], programs: 
         "stderr": "/proc/self/fd/2",
     }
     do += [["link", text, f"/dev/{name}"] for name, text in links.items()]
-    do += [["link", f"{BOX}/shm", "/dev/shm"], ["link", f"{BOX}/tmp", "/tmp"], ["link", f"{BOX}/tmp", "/var/tmp"]]  # noqa: S108
+    do += [["link", f"{BOX}/shm", "/dev/shm"], ["link", f"{BOX}/tmp", "/tmp"], ["link", f"{BOX}/tmp", "/var/tmp"]]
     texts = {
         "/etc/passwd": f"root:x:0:0::/:/bin/sh\nsandbox:x:{INSIDE_ID}:{INSIDE_ID}::{BOX}/work:/bin/sh\n",
         "/etc/group": f"root:x:0:\nsandbox:x:{INSIDE_ID}:\n",

@@ -9,10 +9,14 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 sys.path.insert(0, str(Path(__file__).parent))
-import linux
+import linux  # type: ignore[import-not-found]  # lies beside this file
+
+Result = TypeVar("Result")
 
 CONTROL = 3  # the number that the server expects
 _OUTSIDE = (
@@ -29,7 +33,7 @@ class StepError(Exception):
     """A step towards the sandbox failed; the cause says how."""
 
 
-def step(name, function, *arguments, **keywords):
+def step(name: str, function: Callable[..., Result], *arguments: Any, **keywords: Any) -> Result:
     """Run one step; name it in the error."""
     try:
         return function(*arguments, **keywords)
@@ -37,14 +41,14 @@ def step(name, function, *arguments, **keywords):
         raise StepError(name) from error
 
 
-def die_with(parent):
+def die_with(parent: int) -> None:
     """Ask the kernel to end this process when its parent ends, and check that it has not ended already."""
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent and os.getppid() != parent:
         os._exit(0)
 
 
-def write_maps(uid, gid, inside):
+def write_maps(uid: int, gid: int, inside: int) -> None:
     """Map the one user and group of a new user namespace."""
     if Path("/proc/self/setgroups").exists():
         Path("/proc/self/setgroups").write_text("deny")
@@ -52,7 +56,7 @@ def write_maps(uid, gid, inside):
     Path("/proc/self/gid_map").write_text(f"{inside} {gid} 1")
 
 
-def build(root, plan):
+def build(root: str, plan: dict[str, Any]) -> None:
     """Build the private root on a new tmpfs: what the plan's operations name, and nothing else."""
     linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
     linux.mount("tmpfs", root, "tmpfs", linux.MS_NOSUID, "size=64m,mode=755")
@@ -78,11 +82,11 @@ def build(root, plan):
                     path.touch()
             linux.mount(source, str(path), None, linux.MS_BIND | linux.MS_REC)
             linux.restrict_mount(str(path), devices=kind == "device")
-    for path in empties:
-        linux.restrict_mount(path, devices=False)
+    for empty in empties:
+        linux.restrict_mount(empty, devices=False)
 
 
-def proc(target, *, fresh):
+def proc(target: str, *, fresh: bool) -> bool:
     """Mount a /proc of this process-id namespace; return whether the kernel allowed it."""
     try:
         if fresh:
@@ -94,7 +98,7 @@ def proc(target, *, fresh):
     return True
 
 
-def pivot(root):
+def pivot(root: str) -> None:
     """Make `root` the root folder and let go of the old one."""
     os.chdir(root)
     linux.syscall("pivot_root", b".", b".")
@@ -102,7 +106,7 @@ def pivot(root):
     os.chdir("/")
 
 
-def namespaces(plan):
+def namespaces(plan: dict[str, Any]) -> bool:
     """Enter all namespaces; return (in process 1 of them) whether /proc is a fresh one."""
     root, inside = plan["mountpoint"], plan["inside_id"]
     uid, gid = plan["uid"], plan["gid"]
@@ -140,12 +144,12 @@ def namespaces(plan):
     return fresh
 
 
-def set_host_name(name):
+def set_host_name(name: str) -> None:
     """Set the host name of the new UTS namespace."""
     linux.check(linux.libc.sethostname(name.encode(), len(name)), "sethostname")
 
 
-def become(uid, gid):
+def become(uid: int, gid: int) -> None:
     """Become another user for good; the process stays inspectable by itself."""
     os.setgroups([])
     os.setresgid(gid, gid, gid)
@@ -153,7 +157,7 @@ def become(uid, gid):
     linux.prctl(linux.PR_SET_DUMPABLE, 1)
 
 
-def main():
+def main() -> None:
     """Read the plan, confine, and become the server."""
     plan = json.load(sys.stdin.buffer)
     if int(sys.argv[1]) != CONTROL:
@@ -186,5 +190,6 @@ if __name__ == "__main__":
         main()
     except StepError as error:
         cause = error.__cause__
-        print(json.dumps({"step": str(error), "errno": cause.errno, "message": str(cause)}), file=sys.stderr)
+        number = cause.errno if isinstance(cause, OSError) else 0
+        sys.stderr.write(json.dumps({"step": str(error), "errno": number, "message": str(cause)}) + "\n")
         sys.exit(1)

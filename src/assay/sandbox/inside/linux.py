@@ -4,7 +4,6 @@ Runs inside the sandbox too, where only the standard library exists.
 """
 
 import ctypes
-import ctypes.util  # noqa: F401 - a snippet may import it; loading it here keeps both interpreters alike
 import os
 import platform
 import struct
@@ -59,7 +58,8 @@ def syscall(name: str, *arguments: object) -> int:
     if _COLUMN is None:
         raise OSError(38, f"{name}: system call numbers of {platform.machine()} are not known")
     values = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
-    return check(libc.syscall(ctypes.c_long(_NUMBERS[name][_COLUMN]), *values), name)
+    result: int = libc.syscall(ctypes.c_long(_NUMBERS[name][_COLUMN]), *values)
+    return check(result, name)
 
 
 def unshare(flags: int) -> None:
@@ -117,7 +117,7 @@ def permitted_capabilities() -> int:
     """Return the permitted capabilities as a mask."""
     header, data = struct.pack("=Ii", 0x20080522, 0), ctypes.create_string_buffer(24)
     syscall("capget", header, data)
-    words = struct.unpack("=6I", data.raw)
+    words: tuple[int, ...] = struct.unpack("=6I", data.raw)
     return words[1] | words[4] << 32
 
 

@@ -1,0 +1,224 @@
+"""The process above a snippet: prepares its folders, waits for its end, and lets nothing outlive it."""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import time
+
+import linux  # type: ignore[import-not-found]  # these lie beside this file, wherever that is
+import snippet  # type: ignore[import-not-found]
+
+TYPE_CHECKING = False  # importing typing would show in the snippet's world
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def begin(job: dict[str, Any]) -> dict[str, Any]:
+    """Prepare the folders, fork the snippet's process, and watch it; return the job in the snippet's process."""
+    settings = job["settings"]
+    if settings["backend"] == "namespaces":
+        linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        box = settings["box"]
+        options = f"size={job['disk']},nr_inodes={job['inodes']},mode=755"
+        linux.mount("tmpfs", box, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
+        if settings["proc"]:
+            linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
+    else:
+        box = settings["box"]
+        linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
+        job["shm"] = shared_memory(settings)
+        empty(box)
+    for name in ("work", "tmp", "shm"):
+        os.mkdir(f"{box}/{name}", 0o700)
+    os.chdir(f"{box}/work")
+    script = os.open("main.py", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    size = os.fstat(job["code"]).st_size
+    sent = 0
+    while sent < size:
+        sent += os.sendfile(script, job["code"], sent, size - sent)
+    os.close(script)
+    if settings["backend"] != "namespaces" and settings["uid"] != os.geteuid():
+        for name in ("work", "tmp", "shm", "work/main.py"):
+            os.chown(f"{box}/{name}", settings["uid"], settings["gid"])
+    os.dup2(job["stdout"], 1)
+    os.dup2(job["stderr"], 2)
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)
+    # What the snippet sends to its parent must not end the parent, not even between the next two lines.
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    begun = time.monotonic_ns()
+    pid = os.fork()
+    if pid == 0:
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        try:
+            snippet.confine(job)
+        except BaseException as error:  # noqa: BLE001
+            # Ours, not the snippet's: it must never look like a wrong answer.
+            os.write(job["report"], f"broken {type(error).__name__}: {error}\n".encode())
+            os._exit(1)
+        return job
+    os.dup2(0, 1)
+    os.dup2(0, 2)
+    os.write(job["report"], f"begun {begun} {pid}\n".encode())
+    if settings["backend"] == "namespaces":
+        watch_namespace(job, pid)
+    else:
+        watch_tree(job, pid)
+    os._exit(0)
+
+
+def empty(box: str) -> None:
+    """Remove all that an earlier snippet left in its folders, whatever modes it gave them."""
+    for folder, folders, _files in os.walk(box):
+        if folder != box:
+            os.chmod(folder, 0o700)
+        for name in folders:
+            if not os.path.islink(f"{folder}/{name}"):
+                os.chmod(f"{folder}/{name}", 0o700)
+    for folder, folders, files in os.walk(box, topdown=False):
+        for name in files:
+            os.unlink(f"{folder}/{name}")
+        for name in folders:
+            path = f"{folder}/{name}"
+            (os.unlink if os.path.islink(path) else os.rmdir)(path)
+
+
+def shared_memory(settings: dict[str, Any]) -> bool:
+    """Tell whether the snippet may use /dev/shm, whose name is fixed in libc and which semaphores need.
+
+    Only as a user of its own, and only while nothing there is anybody's that this user could open.
+    """
+    if settings["uid"] == os.geteuid():
+        return False
+    try:
+        return not any(entry.stat(follow_symlinks=False).st_mode & 0o006 for entry in os.scandir("/dev/shm"))
+    except OSError:
+        return False
+
+
+def waited(pid: int) -> tuple[int, int, int]:
+    """Wait for the snippet's process, reap orphans; return (status, run-queue wait in ns, end time in ns)."""
+    while True:
+        told = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+        ended = told.si_pid if told else 0
+        if ended == pid:
+            finished = time.monotonic_ns()
+            try:
+                with open(f"/proc/{pid}/schedstat") as file:
+                    delay = int(file.read().split()[1])
+            except (OSError, IndexError, ValueError):
+                delay = -1
+            return os.waitpid(pid, 0)[1], delay, finished
+        os.waitpid(ended, 0)
+
+
+def ended(pid: int, number: int) -> None:
+    """Send a signal to what may have ended already."""
+    try:  # noqa: SIM105 - contextlib would show in the snippet's world
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def reap() -> None:
+    """Reap until no child is left."""
+    try:
+        while True:
+            os.waitpid(-1, 0)
+    except ChildProcessError:
+        pass
+
+
+def report(job: dict[str, Any], status: int, delay: int, finished: int, survivors: int) -> None:
+    """Tell the supervisor how the snippet ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = round((usage.ru_utime + usage.ru_stime) * 1e9)
+    os.write(job["report"], f"ended {status} {finished} {delay} {cpu} {usage.ru_maxrss} {survivors}\n".encode())
+
+
+def watch_namespace(job: dict[str, Any], pid: int) -> None:
+    """As process 1: when the snippet ends, end whatever it left behind."""
+    os.close(job["stop"])
+    status, delay, finished = waited(pid)
+    survivors = sum(name.isdigit() for name in os.listdir("/proc")) - 1 if job["settings"]["proc"] else -1
+    ended(-1, signal.SIGKILL)
+    reap()
+    report(job, status, delay, finished, survivors)
+
+
+def watch_tree(job: dict[str, Any], pid: int) -> None:
+    """Without a process-id namespace: as subreaper, freeze all descendants until the set is stable, then kill."""
+    wake, woken = os.pipe()
+    os.set_blocking(woken, False)
+    signal.signal(signal.SIGUSR1, lambda *_: None)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR1, signal.SIGCHLD])
+    linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGUSR1)
+    poll = select.poll()
+    poll.register(wake, select.POLLIN)
+    poll.register(job["stop"], select.POLLIN)
+    result: tuple[int, int, int] | None = None
+    while result is None:
+        for descriptor, _ in poll.poll(500):
+            # Told to stop by the supervisor, or woken by the death of the server.
+            if descriptor == job["stop"] or signal.SIGUSR1 in os.read(wake, 512):
+                result = (signal.SIGKILL, -1, time.monotonic_ns())
+        while result is None:
+            child = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+            if child is None:
+                break
+            if child.si_pid == pid:
+                result = waited(pid)
+            else:
+                os.waitpid(child.si_pid, 0)
+    survivors = sweep()
+    reap()
+    empty(job["settings"]["box"])
+    clear_shm(job["settings"])
+    report(job, *result, survivors)
+
+
+def clear_shm(settings: dict[str, Any]) -> None:
+    """Remove shared-memory files of the sandbox's own user."""
+    if settings["uid"] != os.geteuid() and os.path.isdir("/dev/shm"):
+        for entry in list(os.scandir("/dev/shm")):
+            if entry.stat(follow_symlinks=False).st_uid == settings["uid"] and not entry.is_dir(follow_symlinks=False):
+                os.unlink(entry.path)
+
+
+def descendants() -> set[int]:
+    """Return the ids of all living descendants of this process, from one scan of /proc."""
+    parents = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    fields = file.read().rpartition(b")")[2].split()
+            except OSError:
+                continue
+            if fields[0] not in (b"Z", b"X"):
+                parents[int(name)] = int(fields[1])
+    found: set[int] = set()
+    grown = {os.getpid()}
+    while grown:
+        grown = {pid for pid, parent in parents.items() if parent in grown} - found
+        found |= grown
+    return found
+
+
+def sweep() -> int:
+    """Stop all descendants until two scans agree, then kill them; return how many there were.
+
+    Killing one by one loses the race against a fork bomb; a stopped process forks no more.
+    """
+    before = None
+    while (now := descendants()) != before:
+        for pid in now:
+            ended(pid, signal.SIGSTOP)
+        before = now
+    for pid in now:
+        ended(pid, signal.SIGKILL)
+    return len(now)
