@@ -4,6 +4,7 @@ import csv
 import importlib
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from assay.config.load import load_configs
 from assay.errors import ConfigError, DataError
 from assay.records.rows import MetricRow, PromptRow
 from assay.records.step import Inputs
-from assay.sopbench import building, component, metrics, pipeline, prompts, rollouts, verdicts
+from assay.sopbench import building, component, fetch, metrics, pipeline, prompts, rollouts, verdicts
 from assay.sopbench.rates import rates
 from assay.sopbench.rows import RolloutRow, TaskRow, VerdictRow
 from assay.sopbench.scripted import SCRIPTS
@@ -95,7 +96,8 @@ def test_an_edit_of_the_config_moves_only_what_reads_it(root: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("over", "words"),
     [
-        ({"tasks": {"source": "stolen"}}, "tasks"),
+        ({"tasks": "stolen"}, "tasks"),
+        ({"generated": {"source": "x"}}, "generated"),
         ({"methods": {"m": {"attempts": 3}}}, "sampling"),
         ({"methods": {"m": {"mode": "telepathy"}}}, "mode"),
         ({"profiles": []}, "profiles"),
@@ -195,8 +197,11 @@ def test_a_failed_conversation_is_counted_not_dropped(stage: Any) -> None:
     made = chain(stage)
     rows = stage.rows(made["rollouts"], "rollouts.jsonl", RolloutRow)[:8]
     tasks = stage.rows(made["tasks"], "tasks.jsonl", TaskRow)
-    failed = [msgspec.structs.replace(row, ending="error", error="the endpoint broke") for row in rows]
+    failed = [
+        msgspec.structs.replace(row, ending=ending) for row, ending in zip(rows, ["error", "overflow"] * 4, strict=True)
+    ]
     judged = list(verdicts.verdict_rows(tasks, failed, "corrected"))
+    assert any(row.verdict.success for row in judged)
     found = rates(judged)["pass_rate"]
     assert (found.value, found.n, found.n_failed) == (0.0, 8, 8)
 
@@ -258,3 +263,27 @@ def test_prompt_rows_are_read_by_the_rollouts(stage: Any) -> None:
     rows = stage.rows(written, "prompts.jsonl", PromptRow)
     assert len(rows) == 2
     assert all(row.messages and row.tools for row in rows)
+
+
+def test_published_tasks_are_fetched_locked_and_planned(root: Path, tmp_path: Path, vectors: Path, stage: Any) -> None:
+    folder = tmp_path / "published"
+    lines = list(fetch.fetch(str(vectors / "tasks"), folder, None))
+    assert len(lines) == 8
+    assert "licence" in lines[-1]
+    entry = fetch.lock_entry(folder)
+    assert sorted(entry["files"].values()) == sorted(fetch.SHA256.values())
+    over = {"tasks": "published", "published": {"folder": str(folder)}, "domains": ["university"]}
+    configs = project(root, tmp_path, over)
+    locked = configs.lock.model_copy(update={"data": {"sopbench": entry}})
+    jobs = planned(replace(configs, lock=locked))
+    job = jobs["tasks/sopbench-published"]
+    assert job.lock == ("data/sopbench",)
+    made = stage.write("tasks", building.build(job.config, stage.inputs()))
+    assert len(stage.rows(made, "tasks.jsonl", TaskRow)) == 44
+    (folder / "dmv_tasks.json").write_text("{}")
+    with pytest.raises(DataError, match="not the locked one"):
+        list(building.build(job.config, stage.inputs())["tasks.jsonl"])
+    with pytest.raises(DataError, match="not the one that was measured"):
+        list(fetch.fetch(str(folder), tmp_path / "again", None))
+    with pytest.raises(ConfigError):
+        planned(configs)

@@ -6,13 +6,12 @@ from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_
 
 from assay.config.files import Strict
 
-Domain = Annotated[str, Field(pattern=r"^([a-z_]+|[\w.]+:\w+)$")]
+Domain = Annotated[str, Field(pattern=r"^[a-z_]+$")]
 
 
 class GeneratedTasks(Strict):
     """New tasks, drawn from a seed; the embedded default."""
 
-    source: Literal["generated"]
     seed: NonNegativeInt = 0
     """Seed of worlds, requests and rules; another seed gives other tasks."""
     succeed: NonNegativeInt = 15
@@ -24,9 +23,8 @@ class GeneratedTasks(Strict):
 class PublishedTasks(Strict):
     """The authors' 903 tasks, fetched with `assay data fetch sopbench`."""
 
-    source: Literal["published"]
-    folder: str
-    """Folder of the seven task files."""
+    folder: str = "data/sopbench"
+    """Folder of the seven task files, relative to the project."""
 
 
 class ModelDecoding(Strict):
@@ -86,10 +84,14 @@ class MethodConfig(Strict):
 class SopbenchConfig(Strict):
     """Tasks, agents, methods and profiles."""
 
-    tasks: GeneratedTasks | PublishedTasks = Field(discriminator="source")
-    """Where tasks come from."""
+    tasks: Literal["generated", "published"]
+    """Which tasks are asked about; the sections of both names say more."""
+    generated: GeneratedTasks = GeneratedTasks()
+    """With `tasks: generated`."""
+    published: PublishedTasks = PublishedTasks()
+    """With `tasks: published`."""
     domains: list[Domain] = Field(min_length=1)
-    """Domains, in the order of the tables; `package.module:OBJECT` names a domain of your own."""
+    """Domains, in the order of the tables."""
     scripted: list[Literal["oracle", "do-nothing", "target-at-once", "wrong-order", "wrong-user"]]
     """Scripted agents that run on every task."""
     methods: dict[str, MethodConfig] = {}

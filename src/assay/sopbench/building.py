@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from assay.errors import ConfigError
+from assay.canonical import file_digest
+from assay.errors import ConfigError, DataError
 from assay.records.step import Inputs, Outputs
 from assay.sopbench.domain import Domain
 from assay.sopbench.generator import TaskGenerator
@@ -28,6 +29,8 @@ class TaskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Domains, in the order of the rows.
     succeed, refuse : int
         Generated tasks of each kind and domain.
+    files : dict
+        Published: file in the folder -> sha256, from the lock.
     """
 
     source: Literal["generated", "published"]
@@ -36,6 +39,7 @@ class TaskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     succeed: int = 0
     refuse: int = 0
     folder: str = ""
+    files: dict[str, str] = {}
 
 
 def build(config: dict[str, Any], _inputs: Inputs) -> Outputs:
@@ -46,12 +50,24 @@ def build(config: dict[str, Any], _inputs: Inputs) -> Outputs:
 
 def task_rows(settings: TaskSettings) -> Iterator[TaskRow]:
     """Yield the rows of a tasks artifact."""
+    for name, sha256 in settings.files.items():
+        _check(Path(settings.folder) / name, sha256)
     for name in settings.domains:
         domain = domain_named(name)
         if settings.source == "generated":
             yield from TaskGenerator(domain).tasks(settings.seed, settings.succeed, settings.refuse)
         else:
             yield from planned(domain, load_tasks(Path(settings.folder), name))
+
+
+def _check(path: Path, sha256: str) -> None:
+    if not path.is_file() or file_digest(path) != sha256:
+        raise DataError(
+            "the file is missing or is not the locked one",
+            file=path,
+            expected=f"sha256 {sha256}",
+            remedy="fetch it again, or lock anew",
+        )
 
 
 def planned(domain: Domain, rows: list[TaskRow]) -> Iterator[TaskRow]:

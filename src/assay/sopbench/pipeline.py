@@ -5,7 +5,7 @@ from typing import Any
 
 from assay.artifact.job import Job, Need
 from assay.config.load import Configs
-from assay.config.sopbench import MethodConfig, PublishedTasks, SopbenchConfig
+from assay.config.sopbench import MethodConfig, SopbenchConfig
 from assay.errors import ConfigError
 
 METRICS = ("metrics", "sopbench")
@@ -24,7 +24,7 @@ def jobs(configs: Configs) -> Iterator[Job]:
         return
     config = configs.sopbench
     data = _data(config)
-    yield _tasks(config, data)
+    yield _tasks(configs, config, data)
     runs: list[dict[str, Any]] = []
     needs: list[Need] = []
     for job, run in _runs(configs, config, data):
@@ -45,13 +45,16 @@ def published(configs: Configs) -> Mapping[str, tuple[str, str, str]]:
 
 
 def _data(config: SopbenchConfig) -> str:
-    return "sopbench-published" if isinstance(config.tasks, PublishedTasks) else "sopbench-generated"
+    return f"sopbench-{config.tasks}"
 
 
-def _tasks(config: SopbenchConfig, data: str) -> Job:
-    settings = {**config.tasks.model_dump(mode="json"), "domains": list(config.domains)}
-    lock = (_LOCK,) if isinstance(config.tasks, PublishedTasks) else ()
-    return Job("tasks", data, "assay.sopbench.building:build", settings, lock=lock)
+def _tasks(configs: Configs, config: SopbenchConfig, data: str) -> Job:
+    settings: dict[str, Any] = {"source": config.tasks, "domains": list(config.domains)}
+    if config.tasks == "generated":
+        settings |= config.generated.model_dump(mode="json")
+        return Job("tasks", data, "assay.sopbench.building:build", settings)
+    settings |= {"folder": config.published.folder, "files": configs.lock.entry(_LOCK)["files"]}
+    return Job("tasks", data, "assay.sopbench.building:build", settings, lock=(_LOCK,))
 
 
 def _runs(configs: Configs, config: SopbenchConfig, data: str) -> Iterator[tuple[Job, dict[str, Any] | None]]:
