@@ -103,7 +103,8 @@ class Drill:
         every = Executions(isolation="prefer", repeat_check_fraction=0.0)
         self.executor = Executor(every, workers=1)
         self.sibling = Executor(every, workers=1)
-        self.other = Executor(every.model_copy(update={"backend": "fresh"}), workers=1)
+        self._fresh_settings = every.model_copy(update={"backend": "fresh"})
+        self._other: Executor | None = None
         slot = self.executor._mechanism.slot()
         try:
             plan = self.executor._mechanism.plan((), slot)
@@ -114,15 +115,23 @@ class Drill:
         self.marks = (f"{plan.box}/work", world.SCRIPT)
 
     def __enter__(self) -> "Drill":
-        for executor in (self.executor, self.sibling, self.other):
+        for executor in (self.executor, self.sibling):
             executor.__enter__()
             executor.execute([Request(_PING)])
         self.state = self.executor.execute([Request(_LEAK_TEST)])[0].final.stdout
         return self
 
     def __exit__(self, *_: object) -> None:
-        for executor in (self.executor, self.sibling, self.other):
-            executor.__exit__(None, None, None)
+        for executor in (self.executor, self.sibling, self._other):
+            if executor is not None:
+                executor.__exit__(None, None, None)
+
+    @property
+    def other(self) -> Executor:
+        """An executor of the fresh backend, started when first needed."""
+        if self._other is None:
+            self._other = Executor(self._fresh_settings, workers=1).__enter__()
+        return self._other
 
     def case(self, row: Hostile) -> Case:
         """Run one case."""
