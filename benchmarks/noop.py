@@ -50,6 +50,7 @@ def main() -> None:
             for i in range(jobs):
                 (bare / "out" / f"{i}.txt").touch()
             ours = Project.create(Path(folder) / "ours", Path(folder) / "cache")
+            ours.edit("configs/experiments/toy.yaml", "[tiny-a, copied]", "[tiny-a]")
             # One queries artifact per job: real plan, real manifests, nothing to compute.
             pipeline = ours.folder / "src/assay/toy/pipeline.py"
             pipeline.write_text(

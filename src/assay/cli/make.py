@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import os
 import sys
 from pathlib import Path
 
@@ -16,6 +17,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the artifact if the plan still asks for it; say how it came about."""
+    # One thread per process, before any numeric library is imported: jobs run side by side, and sums over more
+    # threads would have other last bits. Waiting threads must not spin on a shared machine.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
     from assay.errors import ArtifactError
     from assay.plan import open_project
 

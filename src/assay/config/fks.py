@@ -248,8 +248,6 @@ class FksConfig(Strict):
             raise ValueError("queries_per_family.anchor: 1, since a fact has exactly one anchor")
         if "jlens" in self.metrics.internal.transports and self.states.top_state != "block_output":
             raise ValueError("states.top_state: block_output, which transport jlens needs")
-        if "jlens" in self.metrics.internal.transports and self.lens.texts is None:
-            raise ValueError("lens.texts: a text file with one prompt a line, which transport jlens needs")
         if isinstance(self.chosen, CardDataset) and (self.selection == "well_known" or self.queries_per_family):
             raise ValueError("selection and queries_per_family: only for facts that are built here")
         return self

