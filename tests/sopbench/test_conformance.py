@@ -87,7 +87,7 @@ from pathlib import Path
 import msgspec
 from assay.sopbench.conformance import ReplaySuite, read_replays
 data, seed, part, parts = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
-rows = [row for path in sorted(data.glob("replays_*.jsonl.xz")) for row in read_replays(path)][::20]
+rows = [row for path in sorted(data.glob("replays_[bdu]*.jsonl.xz")) for row in read_replays(path)][::8]
 rows = [row for number, row in enumerate(rows) if number % parts == part]
 random.Random(seed).shuffle(rows)
 suite = ReplaySuite(data)

@@ -149,10 +149,14 @@ def truth(rule: Expression | None, values: dict[Any, bool]) -> bool:
 def test_task_constraints_are_the_expansion(vectors: Any) -> None:
     """Equal in 872 tasks; 31 of the library also hold the existence checks of a helper that they use."""
     different = []
+    known: dict[str, bool] = {}  # many tasks share their rules
     for name in NAMES:
         for row in load_tasks(vectors / "tasks", name):
+            rules = json.dumps([name, row.task.constraints_original, row.task.constraints])
             ours = PROCEDURES[name].rules.expanded(decode(row.task.constraints_original))
-            if not equal_truth(ours, decode(row.task.constraints)):
+            if rules not in known:
+                known[rules] = equal_truth(ours, decode(row.task.constraints))
+            if not known[rules]:
                 different.append((name, row.task.user_goal))
     assert len(different) == 31
     assert {goal for _, goal in different} == {"add_book", "borrow_book", "remove_book", "reserve_room"}
