@@ -128,11 +128,16 @@ def test_every_model_gets_its_chain_and_all_share_prompts(project):
     assert list(jobs) == [
         "queries/fks-embedded",
         "prompts/fks-embedded",
+        "prompts/fks-embedded.states",
         *(
-            f"{stage}/fks-embedded.{model}.s0"
+            name
             for model in ("tiny-a", "tiny-b")
-            for stage in ("generations", "labels", "clusters", "metrics")
+            for name in (
+                f"hidden/fks-embedded.{model}",
+                *(f"{s}/fks-embedded.{model}.s0" for s in ("generations", "labels", "clusters", "metrics")),
+            )
         ),
+        "table/fks",
     ]
 
 
@@ -213,11 +218,11 @@ def test_filter_models_are_marked_and_known(project):
         plan(project(qualification={"enabled": True, "filter_models": ["tiny-z"]}))
 
 
-def test_an_experiment_without_fks_plans_nothing(project):
+def test_an_experiment_without_fks_plans_the_header_of_its_table(project):
     project()
     path = project.root / "configs/experiments/here.yaml"
     path.write_text("models: [tiny-a]\nbenchmarks: {other: {}}\n")
-    assert list(pipeline.jobs(load_configs(project.root))) == []
+    assert [(job.name, job.needs) for job in pipeline.jobs(load_configs(project.root))] == [("table/fks", ())]
 
 
 def test_published_files_need_a_lock_entry(project):

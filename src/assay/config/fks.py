@@ -117,7 +117,7 @@ class Lens(Strict):
     skip: NonNegativeInt = 16
     """Leading positions left out."""
     texts: ProjectPath | None = None
-    """Text file with one generic prompt a line; required by transport jlens."""
+    """Text file with one generic prompt a line; by default embedded prompts."""
 
 
 class Bootstrap(Strict):
