@@ -113,7 +113,7 @@ HOSTILE = (
 
 @pytest.mark.long
 def test_criterion_3_soak(settings):
-    limits = Limits(time_s=0.5, memory_mb=256, processes=24, disk_mb=8, stdout_bytes=65536, stderr_bytes=65536)
+    limits = Limits(time_s=1, memory_mb=256, processes=24, disk_mb=8, stdout_bytes=65536, stderr_bytes=65536)
     requests = []
     for number in range(2000):
         hostile = number % 10 == 0

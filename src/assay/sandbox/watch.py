@@ -53,7 +53,7 @@ class Tree:
     def sample(self) -> int:
         """Look once; return the memory of all processes together, in bytes."""
         pids = descendants(self.root)
-        ticks = 0
+        used = self._reaped()
         resident = 0
         longest = 0
         for pid in pids:
@@ -64,11 +64,13 @@ class Tree:
                     memory = [int(word) for word in file.read().split()]
             except OSError:
                 continue
-            ticks += sum(int(value) for value in fields[11:15])  # own and reaped children, user and system
+            ran, waited = self._threads(pid)
+            # Ticks count ended threads, nanoseconds count what is less than a tick: take the larger.
+            used += max(sum(int(value) for value in fields[11:13]) * _TICK_NS, ran)
+            used += sum(int(value) for value in fields[13:15]) * _TICK_NS  # reaped children
             resident += max((memory[1] - memory[2]) * _PAGE - self.base, 0)
-            longest = max(longest, self._waited(pid))
-        ticks += self._reaped()
-        self.cpu_ns = max(self.cpu_ns, ticks * _TICK_NS)
+            longest = max(longest, waited)
+        self.cpu_ns = max(self.cpu_ns, used)
         self.queue_ns += longest
         self.peak_processes = max(self.peak_processes, len(pids))
         self.peak_memory = max(self.peak_memory, resident)
@@ -89,14 +91,15 @@ class Tree:
                 return -1
         return total
 
-    def _waited(self, pid: int) -> int:
-        """Return the longest time since the last look that a thread waited for a processor, ns."""
-        longest = 0
+    def _threads(self, pid: int) -> tuple[int, int]:
+        """Return the time that its threads ran, and the longest that one waited for a processor since the last look."""
+        ran, longest = 0, 0
         try:
-            threads = os.listdir(f"/proc/{pid}/task")
-            for thread in threads:
+            for thread in os.listdir(f"/proc/{pid}/task"):
                 with open(f"/proc/{pid}/task/{thread}/schedstat", "rb") as file:
-                    waited = int(file.read().split()[1])
+                    words = file.read().split()
+                ran += int(words[0])
+                waited = int(words[1])
                 longest = max(longest, waited - self._waits.get(thread, 0))
                 self._waits[thread] = waited
         except FileNotFoundError:
@@ -104,13 +107,13 @@ class Tree:
                 self.exact = False
         except (OSError, ValueError, IndexError):
             pass
-        return longest
+        return ran, longest
 
     def _reaped(self) -> int:
-        """Return the processor time of what the watching process has reaped, in ticks."""
+        """Return the processor time of what the watching process has reaped, ns."""
         try:
             with open(f"/proc/{self.root}/stat", "rb") as file:
                 fields = file.read().rpartition(b")")[2].split()
         except OSError:
             return 0
-        return int(fields[13]) + int(fields[14])
+        return (int(fields[13]) + int(fields[14])) * _TICK_NS
