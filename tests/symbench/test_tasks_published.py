@@ -12,11 +12,10 @@ from collections import Counter
 import msgspec
 import pytest
 
+from assay.symbench.arithmetic import rational, tokenize
 from assay.symbench.datasets import load_published
 from assay.symbench.exchanges import Method, cycle
-from assay.symbench.arithmetic import rational, tokenize
 from assay.symbench.generate import generate_rows, load_task
-from assay.symbench.tasks.registry import TASK_MODULES
 from assay.symbench.gridfill import EMPTY
 from assay.symbench.tasks import (
     blocksworld,
@@ -38,6 +37,7 @@ from assay.symbench.tasks import (
     string_synthesis,
     task_2048,
 )
+from assay.symbench.tasks.registry import TASK_MODULES
 from assay.symbench.verdicts import flatten
 from assay.symbench.verifiers import constrained_linear_arrangement as arrangement_verifier
 from assay.symbench.verifiers import path_plan as path_verifier
