@@ -14,7 +14,7 @@ from assay.config.table import TableConfig
 from assay.errors import ConfigError
 
 if TYPE_CHECKING:
-    from assay.config.executions import ExecutionsConfig
+    from assay.config.executions import Executions
     from assay.config.fks import FksConfig
     from assay.config.models import ModelEntry
     from assay.config.sopbench import SopbenchConfig
@@ -76,11 +76,11 @@ class Configs:
         return self.section(TableConfig, "table", self.experiment.table)  # type: ignore[no-any-return]
 
     @functools.cached_property
-    def executions(self) -> "ExecutionsConfig":
+    def executions(self) -> "Executions":
         """Sandbox policy and limits."""
-        from assay.config.executions import ExecutionsConfig
+        from assay.config.executions import Executions
 
-        return self.section(ExecutionsConfig, "executions", self.experiment.executions)  # type: ignore[no-any-return]
+        return self.section(Executions, "executions", self.experiment.executions)  # type: ignore[no-any-return]
 
     @functools.cached_property
     def fks(self) -> "FksConfig":

@@ -108,6 +108,13 @@ class Method(Strict):
     """Model that writes the final answer of code_text_sum1; null: the evaluated model itself."""
     max_rounds: Annotated[int, Field(ge=0, le=20)] = 5
     """Revised answers after the first one, and tool calls of code_interpreter."""
+    without_choice: Literal["fail", "question"] = "fail"
+    """Where the guide names neither code nor text: count the sample as failed, as the published code skips it, or ask
+    the plain question."""
+    check_tries: Annotated[int, Field(ge=1, le=20)] = 5
+    """Answers of the checker until one holds code (symbolic_agent, codesteer)."""
+    check_rounds: Annotated[int, Field(ge=1, le=20)] = 3
+    """Programs of the checker until one ends without an error."""
     templates: dict[str, str] = {}
     """Texts that replace built-in ones, by name; their words enter the recipe."""
     decoding: Decoding = Decoding()

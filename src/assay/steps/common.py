@@ -39,11 +39,13 @@ class _Ids(msgspec.Struct):
     row_id: str | None = None
     query_id: str | None = None
     task_id: str | None = None
+    task: Any = None
+    sample_id: str | None = None
 
 
-def ids(rows: Iterable[_Ids], field: str) -> list[str]:
-    """Return an identity of every row, in order."""
-    return [getattr(row, field) for row in rows]
+def ids(rows: Iterable[_Ids], *fields: str) -> list[str]:
+    """Return an identity of every row, in order; several fields are joined by slashes."""
+    return ["/".join(str(getattr(row, field)) for field in fields) for row in rows]
 
 
 def require_same_rows(context: StepContext, role: str, source: str, result: str, field: str = "row_id") -> None:
@@ -74,15 +76,17 @@ def require_same_rows(context: StepContext, role: str, source: str, result: str,
     )
 
 
-def require_unique(context: StepContext, result: str, field: str, at_least: int = 1) -> None:
+def require_unique(context: StepContext, result: str, *fields: str, at_least: int = 1) -> None:
     """Check that no identity occurs twice in an artifact, and that there are rows at all."""
     from assay.records.jsonl import read_rows
 
-    found = Counter(ids(read_rows(context.out / result, _Ids), field))
+    found = Counter(ids(read_rows(context.out / result, _Ids), *fields))
     if found.total() < at_least:
         raise DataError(
             f"{context.stage}/{context.item} has {found.total()} rows", file=result, expected=f">= {at_least}"
         )
     repeated = [name for name, count in found.items() if count > 1]
     if repeated:
-        raise DataError(f"{len(repeated)} identities occur twice, first {repeated[0]!r}", file=result, key=field)
+        raise DataError(
+            f"{len(repeated)} identities occur twice, first {repeated[0]!r}", file=result, key="/".join(fields)
+        )

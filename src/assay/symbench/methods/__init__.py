@@ -1,0 +1,1 @@
+"""The multi-turn methods of SymBench, one module each."""

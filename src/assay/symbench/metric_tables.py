@@ -1,0 +1,104 @@
+"""The published tables of SymBench: `success_rates.csv` and `avenorm.csv`."""
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import Literal, Protocol
+
+import msgspec
+
+from assay.stats.intervals import wilson
+from assay.symbench.catalog import TASKS
+from assay.symbench.comparison import Score
+from assay.symbench.counting import Counts
+
+_COUNTS = Counts.__struct_fields__
+_RUN = ("model", "method", "profile", "extraction", "seed")
+RATES = (*_RUN, "task", "split", "level", *_COUNTS, "percent", "ci_low", "ci_high")
+AVENORM = (
+    *_RUN,
+    "source", "comparison", "compared_in", "columns", "printed_columns", "split", "n_tasks", "unsolved_tasks",
+    "avenorm", "ci_low", "ci_high",
+    *_COUNTS,
+    "tasks",
+)  # fmt: skip
+
+
+class Line(Protocol):
+    """A line of a table."""
+
+    def cells(self) -> list[object]:
+        """Return its cells in the order of the columns."""
+        ...
+
+
+class RateLine(msgspec.Struct, frozen=True):
+    """Success of one model and method on one task, or on one level of it; `level` is empty for all of them."""
+
+    model: str
+    method: str
+    profile: str
+    extraction: str
+    seed: int
+    task: str
+    level: str
+    counts: Counts
+
+    def cells(self) -> list[object]:
+        """Return the cells of `RATES`; percent and bounds in [0, 100]."""
+        interval = wilson(self.counts.right, self.counts.n)
+        bounds = [None if bound is None else 100 * bound for bound in (interval.low, interval.high)]
+        return [
+            self.model, self.method, self.profile, self.extraction, self.seed,
+            self.task, TASKS[self.task].split, self.level,
+            *msgspec.structs.astuple(self.counts), 100 * float(self.counts.rate), *bounds,
+        ]  # fmt: skip
+
+
+class AvenormLine(msgspec.Struct, frozen=True, kw_only=True):
+    """The average normalised score of one column of one comparison over one split.
+
+    Attributes
+    ----------
+    comparison, of : str
+        "methods" of the model `of`, or "models" under the method `of`.
+    columns, external_columns : int
+        Measured and printed columns of the comparison set.
+    source : str
+        "measured", or "printed" for a column of rates that the paper printed.
+    """
+
+    model: str
+    method: str
+    profile: str
+    extraction: str
+    seed: int
+    comparison: Literal["methods", "models"]
+    of: str
+    columns: int
+    external_columns: int
+    source: Literal["measured", "printed"]
+    split: str
+    score: Score
+    counts: Counts
+
+    def cells(self) -> list[object]:
+        """Return the cells of `AVENORM`; score and bounds in [0, 100]."""
+        counts = msgspec.structs.astuple(self.counts)
+        return [
+            self.model, self.method, self.profile, self.extraction, self.seed, self.source,
+            self.comparison, self.of, self.columns, self.external_columns,
+            self.split, len(self.score.tasks), " ".join(self.score.zero_tasks),
+            float(self.score.percent), self.score.low, self.score.high,
+            *(counts if self.source == "measured" else [None] * len(counts)),
+            " ".join(self.score.tasks),
+        ]  # fmt: skip
+
+
+def table(columns: tuple[str, ...], lines: Iterable[Line]) -> bytes:
+    """Return a CSV file: the header, then one line each; what is not defined is an empty cell."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([["" if cell is None else cell for cell in line.cells()] for line in lines])
+    return text.getvalue().encode()
