@@ -148,7 +148,9 @@ def _reply(task: str, text: str, extraction: Extraction) -> str:
     marker = last_marker(text)
     if extraction == "echo":
         return text if marker is not None else OPEN + text.strip() + CLOSE
-    return OPEN + NORMALIZERS.get(task, unchanged)(text.strip() if marker is None else marker) + CLOSE
+    found = text.strip() if marker is None else marker
+    # What is too long to be judged need not be repaired.
+    return OPEN + (found if len(found) > MAX_ANSWER else NORMALIZERS.get(task, unchanged)(found)) + CLOSE
 
 
 def _game24(sample: TaskRow, response: str, code: CodeOutput | None, extraction: Extraction) -> Judgement:

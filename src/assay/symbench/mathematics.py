@@ -1,7 +1,11 @@
 """Compare competition answers: numbers, tuples, named values and expressions."""
 
+import re
+
 from assay.symbench.quantities import equal, parts, read_number
 from assay.symbench.verdicts import Profile
+
+_NAMED = re.compile(r"\\(?:text|mbox|mathrm)\s*\{([^{}]*)\}")
 
 
 def same_answer(target: str, answer: str, profile: Profile) -> bool:
@@ -40,4 +44,5 @@ def _values(text: str) -> list[str]:
 def _plain(text: str) -> str:
     for command in ("\\left", "\\right", "\\!", "\\,", "\\;", "\\ ", "$"):
         text = text.replace(command, "")
-    return text.replace("dfrac", "frac").replace("tfrac", "frac").replace("\\text{", "{").strip().removesuffix(".")
+    text = _NAMED.sub(r"\1", text)
+    return text.replace("dfrac", "frac").replace("tfrac", "frac").strip().removesuffix(".")
