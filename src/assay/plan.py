@@ -21,6 +21,7 @@ from assay.records.atomic import write_if_changed
 BENCHMARKS = {
     "fks": "assay.fks.pipeline",
     "sopbench": "assay.sopbench.pipeline",
+    "symbench": "assay.symbench.pipeline",
 }
 MAIN_TABLE = ("table", "main")
 CODE_CACHE = Path(".snakemake/assay/code.json")  # the one folder that a dry run may write to

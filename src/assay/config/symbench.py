@@ -117,8 +117,8 @@ class Method(Strict):
     """Programs of the checker until one ends without an error."""
     templates: dict[str, str] = {}
     """Texts that replace built-in ones, by name; their words enter the recipe."""
-    decoding: Decoding = Decoding()
-    """How the models of this method answer."""
+    decoding: Decoding | None = None
+    """How the models of this method answer; null: as the section's `decoding` says."""
     tasks: Literal["all"] | list[TaskName] = "all"
     """Fewer tasks than the experiment has, for a smoke test; a comparison needs all."""
 
@@ -149,6 +149,10 @@ class SymbenchConfig(Strict):
     """The tasks that are evaluated."""
     methods: dict[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")], Method] = Field(min_length=1)
     """Methods by name."""
+    use: Literal["all"] | list[str] = "all"
+    """Names of the methods that are evaluated, and hence compared."""
+    decoding: Decoding = Decoding()
+    """How models answer where a method does not say otherwise."""
     limit_s: Annotated[float, Field(gt=0)] = 30.0
     """Time limit of one execution attempt; the paper says 30 s, the published code uses 15 s."""
     loop_limit_s: Annotated[float, Field(gt=0)] = 30.0
@@ -160,7 +164,7 @@ class SymbenchConfig(Strict):
     metrics: Metrics = Metrics()
     """What is measured."""
 
-    @field_validator("tasks", "modes")
+    @field_validator("tasks", "modes", "use")
     @classmethod
     def _once(cls, value: object) -> object:
         if isinstance(value, list) and len(set(value)) != len(value):
@@ -172,3 +176,15 @@ class SymbenchConfig(Strict):
         if self.headline not in self.modes:
             raise ValueError("headline: one of modes")
         return self
+
+    @model_validator(mode="after")
+    def _used_methods_are_described(self) -> "SymbenchConfig":
+        unknown = [] if self.use == "all" else [name for name in self.use if name not in self.methods]
+        if unknown or not self.use:
+            raise ValueError(f"use: one or more names of methods, not {unknown[0] if unknown else 'none'}")
+        return self
+
+    @property
+    def used_methods(self) -> dict[str, Method]:
+        """The methods that are evaluated, in the order of `methods`."""
+        return {name: method for name, method in self.methods.items() if self.use == "all" or name in self.use}

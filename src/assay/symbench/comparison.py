@@ -153,4 +153,7 @@ def _intervals(
     if len(present) < len(replicates):
         return [(None, None)] * members
     scores = 100 * sum(present) / len(present)
-    return [percentile_interval(column, level) for column in np.asarray(scores).T]
+    # Without any spread (no one solves anything) an interval of width zero would claim certainty.
+    return [
+        (None, None) if np.ptp(column) == 0 else percentile_interval(column, level) for column in np.asarray(scores).T
+    ]

@@ -41,3 +41,4 @@ class RolloutAnswer(msgspec.Struct, frozen=True, kw_only=True):
     execution: ExecutionRow
     sample_index: int = 0
     error: str | None = None
+    truncated: bool = False

@@ -44,7 +44,7 @@ def _answers(inputs: Inputs) -> Iterator[tuple[RolloutAnswer, bool]]:
     """Yield the judged part of every response, and whether it was cut off by the token limit."""
     if inputs.all("rollouts"):
         for rollout in inputs.one("rollouts").rows("rollouts.jsonl", RolloutAnswer):
-            yield rollout, False
+            yield rollout, rollout.truncated
         return
     executions = inputs.one("executions").rows("executions.jsonl", ExecutionRow)
     for generation in inputs.one("generations").rows("generations.jsonl", GenerationRow):

@@ -47,7 +47,7 @@ def jobs(configs: Configs) -> Iterator[Job]:
     yield _tasks(configs, data)
     runs: list[dict[str, Any]] = []
     needs: list[Need] = []
-    for name, method in config.methods.items():
+    for name, method in config.used_methods.items():
         _check(configs, name, method)
         yield _prompts(config, data, name, method)
         for model in configs.model_names:
@@ -158,24 +158,24 @@ def _answers(configs: Configs, data: str, name: str, model: str, seed: int, item
     yield Job("labels", item, "assay.symbench.labels:label_rows", modes, (Need("tasks", "tasks", data), *answers))
 
 
-def _decoding(method: Method) -> dict[str, Any]:
-    chosen = method.decoding
+def _decoding(config: SymbenchConfig, method: Method) -> dict[str, Any]:
+    chosen = method.decoding or config.decoding
     how = "sampling" if chosen.temperature else "greedy"
     return {"method": how, "temperature": chosen.temperature, "max_new_tokens": chosen.max_new_tokens}
 
 
-def _policy(method: Method) -> dict[str, Any]:
-    return {"max_tokens": method.decoding.max_prompt_tokens, "on_long": "truncate"}
+def _policy(config: SymbenchConfig, method: Method) -> dict[str, Any]:
+    return {"max_tokens": (method.decoding or config.decoding).max_prompt_tokens, "on_long": "truncate"}
 
 
 def _generations(configs: Configs, method: Method, model: str, seed: int, item: str, prompts: Need) -> Job:
     entry = configs.model(model)
     settings = {
         "model": entry.decisive(),
-        "decoding": _decoding(method),
+        "decoding": _decoding(configs.symbench, method),
         "seed": seed,
         "samples": 1,
-        "policy": _policy(method),
+        "policy": _policy(configs.symbench, method),
         "accept_failures": configs.experiment.accept_failures,
     }
     return Job(
@@ -198,8 +198,8 @@ def _rollouts(configs: Configs, name: str, model: str, seed: int, item: str, pro
     settings |= {
         "kind": method.kind,
         "texts": resolve(method.kind, method.templates, f"methods.{name}.templates"),
-        "decoding": _decoding(method),
-        "policy": _policy(method),
+        "decoding": _decoding(config, method),
+        "policy": _policy(config, method),
         "seed": seed,
         "max_rounds": method.max_rounds,
         "without_choice": method.without_choice,
