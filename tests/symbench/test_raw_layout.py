@@ -200,3 +200,23 @@ def test_published_files_are_checked(tmp_path):
         load_published(tmp_path, "2048")
     with pytest.raises(DataError, match="no task 'chess'"):
         load_published(tmp_path, "chess")
+
+
+@pytest.mark.long
+def test_fetch_everything(tmp_path, samples, folder, capsys):
+    """The whole repository: files published, questions in our own words where the authors compose theirs in code."""
+    for task in TASKS:
+        if task != "path_plan":
+            write_raw(tmp_path / "clone" / "dataset_gather", task, samples[task])
+    arguments = ["data", "fetch", "symbench", "--from", str(tmp_path / "clone"), "--out", str(tmp_path / "out")]
+    assert main(arguments) == 0
+    assert "path_plan: left out" in capsys.readouterr().out
+    assert main([*arguments, "--with", str(folder / "path_plan_environments.json")]) == 0
+    for task in TASKS:
+        rows = load_published(tmp_path / "out", task)
+        own = (task, "without_question") in published_digests()
+        assert {row.question_source for row in rows} == {"own" if own else "published"}
+        assert all(row.question.strip() for row in rows)
+        assert len(rows) == len(samples[task])
+        if own:
+            assert not {row.question for row in rows} & {row.question for row in samples[task]}

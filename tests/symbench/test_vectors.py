@@ -1,7 +1,9 @@
 """Upstream's recorded verdicts: responses without code in every run, executed ones in the long drill."""
 
+import msgspec
 import pytest
 
+from assay.records.jsonl import write_rows
 from assay.symbench.conformance import Vector, _case, verdicts
 from assay.symbench.datasets import load_published
 from assay.symbench.executing import request
@@ -33,8 +35,6 @@ def test_responses_without_code(folder):
 def test_a_changed_verdict_fails(folder):
     vector = next(iter(read_compressed_rows(folder / "vectors.jsonl.gz", Vector)))
     sample = next(row for row in load_published(folder, vector.task) if row.sample_id == vector.sample_id)
-    import msgspec
-
     flipped = msgspec.structs.replace(vector, upstream_verdict=not vector.upstream_verdict)
     assert _case("x", flipped, sample, ExecutionRow(row_id="", query_id="")).outcome == "failed"
 
@@ -43,6 +43,14 @@ def test_a_sandbox_fault_fails_the_case(folder):
     vector = next(iter(read_compressed_rows(folder / "vectors.jsonl.gz", Vector)))
     sample = next(row for row in load_published(folder, vector.task) if row.sample_id == vector.sample_id)
     assert _case("x", vector, sample, "the code was not executed: no sandbox").outcome == "failed"
+
+
+def test_a_vector_without_its_sample_is_a_failed_case(folder, tmp_path):
+    known = next(iter(read_compressed_rows(folder / "vectors.jsonl.gz", Vector)))
+    write_rows(tmp_path / "v.jsonl", [known, msgspec.structs.replace(known, task="chess")])
+    cases = list(verdicts([tmp_path / "v.jsonl"], tmp_path, 4))
+    assert [case.outcome for case in cases] == ["failed", "failed"]
+    assert "assay data fetch symbench" in cases[0].why
 
 
 @pytest.mark.long

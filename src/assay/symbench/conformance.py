@@ -36,19 +36,32 @@ class Vector(msgspec.Struct, frozen=True):
 
 
 def verdicts(files: Sequence[Path], data: Path, limit_s: float | None) -> Iterator[Case]:
-    """Compare each vector with our verdicts in the modes echo and normalized, and with the extracted texts."""
-    samples: dict[str, dict[str, TaskRow]] = {}
+    """Compare each vector with our verdicts in the modes echo and normalized, and with the extracted texts.
+
+    A vector whose sample is not in `data`, or whose code could not be executed, is a failed case.
+    """
+    samples: dict[str, dict[str, TaskRow] | str] = {}
     for path in files:
         vectors = list(read_compressed_rows(path, Vector))
         for task in dict.fromkeys(vector.task for vector in vectors):
             if task not in samples:
-                samples[task] = {row.sample_id: row for row in load_published(data, task)}
+                samples[task] = _samples(data, task)
         executions = _execute(vectors, limit_s or UPSTREAM_LIMIT_S)
         for number, (vector, execution) in enumerate(zip(vectors, executions, strict=True), 1):
-            sample = samples[vector.task].get(vector.sample_id)
-            if sample is None:
-                raise DataError("no such sample", file=path, row=number, key="sample_id", expected=f"in {data}")
-            yield _case(f"{path.name}:{number}", vector, sample, execution)
+            name, known = f"{path.name}:{number}", samples[vector.task]
+            if isinstance(known, str):
+                yield Case(name, "failed", why=known)
+            elif vector.sample_id not in known:
+                yield Case(name, "failed", why=f"{vector.task} has no sample {vector.sample_id!r} in {data}")
+            else:
+                yield _case(name, vector, known[vector.sample_id], execution)
+
+
+def _samples(data: Path, task: str) -> dict[str, TaskRow] | str:
+    try:
+        return {row.sample_id: row for row in load_published(data, task)}
+    except DataError as error:
+        return str(error)
 
 
 def _execute(vectors: list[Vector], limit_s: float) -> list[ExecutionRow | str]:
