@@ -364,7 +364,7 @@ def test_criterion_11_no_canary_is_in_the_visible_world(settings, root, monkeypa
 
 
 def test_criterion_12_no_alarm_no_shell_and_the_standard_library_only():
-    allowed = set(sys.stdlib_module_names) | {"linux", "assay", "msgspec", "pydantic", "_socket"}
+    allowed = set(sys.stdlib_module_names) | {"linux", "snippet", "watcher", "assay", "msgspec", "pydantic"}
     for path in (SRC / "assay" / "sandbox").rglob("*.py"):
         text = path.read_text()
         assert "SIGALRM" not in text

@@ -215,7 +215,13 @@ def test_a_server_is_replaced_after_its_time(settings):
     ("code", "names"),
     [
         (b"import numpy.linalg as x, os", {"numpy", "os"}),
-        (b"def f():\n    from sympy.abc import x", {"sympy"}),
+        (b"def f():\n    from sympy.abc import x, y", {"sympy"}),
+        (b"import os, numpy as np, sympy.abc  # import scipy", {"os", "numpy", "sympy"}),
+        (b"x = 1; import numpy", {"numpy"}),
+        (b"try: import numpy\nexcept ImportError: pass", {"numpy"}),
+        (b"important = 1", set()),
+        (b"-" * 200_000 + b"1", set()),
+        (b"(" * 200_000, set()),
         (b"from . import y", set()),
         (b"import (", set()),
         (b"\xff", set()),
@@ -224,6 +230,21 @@ def test_a_server_is_replaced_after_its_time(settings):
 )
 def test_imports_are_read_and_never_executed(code, names):
     assert imported(code) == names
+
+
+def test_a_call_that_fails_takes_nothing_from_another_thread(executor):
+    answers = []
+    other = [Request(f"print({n})") for n in range(20)]
+    thread = threading.Thread(target=lambda: answers.extend(executor.execute(other)))
+
+    def fail(_done, _all):
+        thread.start()
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        executor.execute([Request("print(1)")] * 10, fail)
+    thread.join(60)
+    assert [answer.final.stdout for answer in answers] == [f"{n}\n".encode() for n in range(20)]
 
 
 @pytest.mark.parametrize("preload", ["", "import numpy\n", "import sympy\n"])
