@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from assay.cli.main import main
 from assay.records.jsonl import write_rows
 from assay.symbench.conformance import Vector, _case, verdicts
 from assay.symbench.datasets import load_published
@@ -58,3 +59,9 @@ def test_all_vectors(folder):
     cases = list(verdicts([folder / "vectors.jsonl.gz"], folder, 4))
     assert [case for case in cases if case.outcome != "passed"] == []
     assert len(cases) == 1785
+
+
+def test_the_readme_example(root, capsys):
+    """A few vectors of our own, with samples of our own, through the command."""
+    assert main(["conformance", "symbench", str(root / "tests/data/symbench/vectors.jsonl"), "--limit", "1"]) == 0
+    assert capsys.readouterr().out.endswith("15 passed, 0 failed, 0 skipped\n")
