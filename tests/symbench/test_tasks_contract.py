@@ -330,7 +330,7 @@ class TestParameters:
             ("synthesis_decomposition", {"crops": 2, "products": 2, "methods": 3, "most": 9}),
             ("pattern_recognition", {"rows": 6, "columns": 6, "side": 6}),
             ("reversi", {"board_size": 5, "pieces": 3}),
-            ("cryptanalysis", {"hints": True, "fewest": 9, "most": 3}),
+            ("cryptanalysis", {"hints": True, "fewest": 9, "most": 5}),
             ("permutations_and_combinations", {"books": 4, "constraints": 7}),
             ("date_understanding", {"hops": 1, "first_year": 2000, "last_year": 1999}),
             ("combinatorial_calculation", {"numbers": 3, "largest": 50, "largest_target": 10}),

@@ -11,6 +11,12 @@ from typing import TypeVar
 T = TypeVar("T")
 
 MAX_BELOW = 2**53
+# Generators draw again until an item fits. No default level needs a hundredth of this for one item.
+MAX_DRAWS = 200_000
+
+
+class ExhaustedError(ValueError):
+    """So much was drawn for one item that its parameters seem to allow none."""
 
 
 class Draws:
@@ -26,11 +32,21 @@ class Draws:
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
+        self._left = MAX_DRAWS
 
     def below(self, limit: int) -> int:
-        """Return an integer in [0, limit); 1 <= limit <= 2**53."""
+        """Return an integer in [0, limit); 1 <= limit <= 2**53.
+
+        Raises
+        ------
+        ExhaustedError
+            After `MAX_DRAWS` draws, so that no loop of a generator is endless.
+        """
         if not 1 <= limit <= MAX_BELOW:
             raise ValueError(f"cannot draw below {limit}")
+        self._left -= 1
+        if self._left < 0:
+            raise ExhaustedError(f"no item after {MAX_DRAWS} draws")
         return int(self._random.random() * limit)
 
     def integer(self, low: int, high: int) -> int:

@@ -21,7 +21,7 @@ from assay.errors import ConfigError
 from assay.records.step import Inputs, Outputs
 from assay.symbench.catalog import TASKS
 from assay.symbench.drafts import Draft, Parameters
-from assay.symbench.drawing import Draws
+from assay.symbench.drawing import Draws, ExhaustedError
 from assay.symbench.rows import TaskRow
 from assay.symbench.tasks.registry import TASK_MODULES
 
@@ -149,7 +149,13 @@ def draft_of(task: str, config: Parameters, seed: int, index: int, attempt: int 
 def _fresh(task: str, config: Parameters, seed: int, index: int, seen: set[str]) -> Draft:
     divided = config.space() < LARGE_SPACE
     for attempt in range(MAX_TRIES):
-        draft = draft_of(task, config, seed, index, attempt)
+        try:
+            draft = draft_of(task, config, seed, index, attempt)
+        except ExhaustedError as error:
+            raise ConfigError(
+                f"{task}: the level {config!r} gives {error}",
+                remedy="choose parameters that contradict each other less",
+            ) from error
         identity = text_digest(f"{task}\0{draft.identity or draft.question}")
         if identity in seen or (divided and int(identity[:12], 16) % CLASSES != seed % CLASSES):
             continue

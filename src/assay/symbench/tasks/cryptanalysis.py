@@ -49,7 +49,7 @@ class CryptanalysisConfig(Parameters):
     """Whether wrong symbols are compared in size with those of the password."""
     fewest: int = Field(default=3, ge=1, le=20)
     """Fewest guesses."""
-    most: int = Field(default=9, ge=2, le=30)
+    most: int = Field(default=9, ge=5, le=30)
     """Most guesses."""
 
     def model_post_init(self, context: object) -> None:

@@ -77,10 +77,10 @@ def _small_sums(draws: Draws, cells: list[Cell], limit: int) -> dict[Cell, int]:
         in_row = sum(value for (r, _), value in values.items() if r == row)
         in_column = sum(value for (_, c), value in values.items() if c == column)
         bound = MAX_SUM - max(in_row, in_column)
-        free = [n for n in range(-limit, limit + 1) if n and n not in values.values()]
-        fitting = [n for n in free if n <= bound]
-        # Large numbers are drawn more often, so that the sums are tight.
-        values[row, column] = draws.choice(fitting[-6:] if fitting else free[:1])
+        # The bound is never negative and there are as many negative numbers as cells, so one is always left.
+        fitting = [n for n in range(-limit, bound + 1) if n and n <= limit and n not in values.values()]
+        # Only the largest are drawn, so that the sums are tight.
+        values[row, column] = draws.choice(fitting[-6:])
     return values
 
 
