@@ -85,7 +85,7 @@ def test_an_experiment_without_sopbench_still_publishes(root: Path, tmp_path: Pa
 
 def test_an_edit_of_the_config_moves_only_what_reads_it(root: Path, tmp_path: Path) -> None:
     before = planned(project(root, tmp_path, {}))
-    method = {"mode": "fc", "tool_list": "oracle", "max_calls": 3}
+    method = {"mode": "fc", "tool_list": "oracle", "max_calls": 4}
     after = planned(project(root, tmp_path, {"methods": {"fc-oracle": method}, "profiles": ["upstream", "corrected"]}))
     changed = {name for name in before if before[name] != after.get(name)}
     assert "tasks/sopbench-generated" not in changed
