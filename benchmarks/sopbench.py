@@ -48,9 +48,8 @@ def main() -> None:
         name = path.name.removesuffix(".jsonl.xz").removeprefix("replays_")
         authors = UPSTREAM_S.get(name)
         times = f"  authors' code: {authors / per_thousand:.0f} times slower" if authors else ""
-        print(
-            f"{name:20} {count:6} trajectories  {per_thousand:.3f} s per 1,000 (reading {1000 * reading / count:.3f}){times}"
-        )
+        figures = f"{per_thousand:.3f} s per 1,000 (reading {1000 * reading / count:.3f})"
+        print(f"{name:20} {count:6} trajectories  {figures}{times}")
     print(f"worst {worst:.3f} s per 1,000; the goal is {GOAL_S}")
 
 
