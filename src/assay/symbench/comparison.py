@@ -87,6 +87,8 @@ def compare(
     scores = []
     for split in SPLITS:
         chosen = [task for task in split_tasks(split) if task in tasks]
+        if missing == "common":
+            chosen = [task for task in chosen if all(task in column for column in rates.values())]
         if not chosen:
             continue
         found = average_normalized(rates, chosen, missing)
