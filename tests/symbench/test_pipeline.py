@@ -13,9 +13,11 @@ from assay.artifact.environment import Declared
 from assay.artifact.job import Job
 from assay.artifact.recipe import Plan, Recipes
 from assay.config.load import Configs, load_configs
-from assay.errors import ConfigError
+from assay.errors import ConfigError, DataError
+from assay.records.jsonl import write_rows
 from assay.records.step import Inputs
-from assay.symbench import metrics, pipeline
+from assay.symbench import metrics, pipeline, published_samples
+from assay.symbench.rows import TaskRow
 from assay.symbench.templates import BUILT_IN, fields
 
 TASKS = ["game24", "letters"]
@@ -168,6 +170,7 @@ def test_roles_of_other_models_are_locked_and_decide(root: Path, tmp_path: Path)
     assert job.lock == ("models/tiny-a", "models/tiny-b")
     assert job.config["guide_model"]["name"] == "tiny-b"
     assert job.config["checker_model"]["name"] == "tiny-a"
+    assert {"torch", "numpy", "sympy"} <= set(job.libraries)
 
 
 def test_an_experiment_without_symbench_still_publishes_headers(root: Path, tmp_path: Path) -> None:
@@ -189,6 +192,7 @@ def test_an_experiment_without_symbench_still_publishes_headers(root: Path, tmp_
         ({"methods": {"only_question": {"templates": {"instruction": "x"}}}}, "no text"),
         ({"methods": {"codesteer": {"templates": {"check": "no places"}}}}, "places in braces"),
         ({"methods": {"codesteer": {"guide": "nobody"}}}, "nobody"),
+        ({"methods": {"only_question": {"guide": "tiny-b"}}}, "has no guide"),
         ({"methods": {"only_question": {"tasks": ["letters"]}}}, "lacks game24"),
         ({"headline": "upstream/echo", "modes": ["corrected/marker"]}, "headline"),
         ({"samples": {"kind": "published", "per_task": 3}}, "per_task"),
@@ -203,6 +207,22 @@ def test_fewer_tasks_for_a_method_need_a_policy(root: Path, tmp_path: Path) -> N
     over = {"methods": {"only_question": {"tasks": ["letters"]}}, "metrics": {"missing": "common"}}
     jobs = planned(project(root, tmp_path, {"tasks": TASKS, **over}))
     assert jobs["prompts/symbench-generated.only_question"].config["tasks"] == ["letters"]
+
+
+def test_published_samples_are_those_of_the_lock(root: Path, tmp_path: Path) -> None:
+    rows = [TaskRow(task="letters", sample_id=str(n), question="?", solution={}) for n in range(3)]
+    write_rows(tmp_path / "letters.jsonl", rows)
+    config = {"tasks": ["letters"], "folder": str(tmp_path), "selection": "full"}
+    config["files"] = published_samples.lock_entry(tmp_path, ["letters"])["files"]
+    assert list(published_samples.build(config, Inputs(()))["tasks.jsonl"]) == rows
+    write_rows(tmp_path / "letters.jsonl", rows[:2])
+    with pytest.raises(DataError, match="not the one that the lock declares"):
+        list(published_samples.build(config, Inputs(()))["tasks.jsonl"])
+
+
+def test_published_samples_need_a_lock_entry(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="nothing is recorded"):
+        planned(project(root, tmp_path, {"tasks": TASKS, "samples": {"kind": "published"}}))
 
 
 def test_built_in_texts_have_the_places_that_methods_fill() -> None:

@@ -75,11 +75,9 @@ class Talker(Protocol):
         decoding: Decoding,
         *,
         seed: int = 0,
-        sample_indices: Sequence[int] | None = None,
-        chat: bool | None = None,
         policy: Any = None,
     ) -> list[GenerationRow]:
-        """Return one row for each prompt, in order."""
+        """Return one row for each prompt, in order; a chat template is used as for single-turn methods."""
 
 
 class Runs(Protocol):
@@ -158,7 +156,7 @@ def hold(
             if not asks:
                 continue
             prompts = [PromptRow.of_messages(name, list(one.messages)) for name, one in asks.items()]
-            rows = services.model(role).complete_many(prompts, decoding, seed=seed, chat=True, policy=policy)
+            rows = services.model(role).complete_many(prompts, decoding, seed=seed, policy=policy)
             for (name, one), row in zip(asks.items(), rows, strict=True):
                 turns[name].append(_answer_turn(one, row))
                 replies[name] = row

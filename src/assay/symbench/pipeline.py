@@ -24,6 +24,15 @@ MULTI_TURN = {
     "symbolic_agent": "assay.symbench.methods.codesteer:rollouts",
     "codesteer": "assay.symbench.methods.codesteer:rollouts",
 }
+# The models that each kind asks besides the evaluated one.
+_ROLES = {
+    "code_text_sum1": ("summarizer",),
+    "code_text_choice": ("guide",),
+    "symbolic_agent": ("guide", "checker"),
+    "codesteer": ("guide", "checker"),
+}
+# What decides a local model's answers, as for the stage generations.
+_ANSWERING = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
 # How the sandbox works, not what a snippet may do: in a recipe only where somebody changed it.
 _TUNING = ("workers", "check_every", "recycle_after", "repeat_check_fraction")
 
@@ -116,8 +125,16 @@ def _check(configs: Configs, name: str, method: Method) -> None:
             )
     for role in ("guide", "checker", "summarizer"):
         played = getattr(method, role)
-        if played is not None:
-            configs.model(played)
+        if played is None:
+            continue
+        if role not in _ROLES.get(method.kind, ()):
+            raise ConfigError(
+                f"{method.kind} has no {role}",
+                file=_FILE,
+                key=f"methods.{name}.{role}",
+                expected=" or ".join(_ROLES.get(method.kind, ("no other model",))),
+            )
+        configs.model(played)
 
 
 def _tasks(configs: Configs, data: str) -> Job:
@@ -149,7 +166,14 @@ def _answers(configs: Configs, data: str, name: str, model: str, seed: int, item
         yield _generations(configs, method, model, seed, item, prompts)
         generations = Need("generations", "generations", item)
         section = {"executions": sandbox_section(configs.executions, config.limit_s)}
-        yield Job("executions", item, "assay.symbench.executions:execute_rows", section, (generations,))
+        yield Job(
+            stage="executions",
+            item=item,
+            function="assay.symbench.executions:execute_rows",
+            config=section,
+            needs=(generations,),
+            libraries=configs.executions.distributions,
+        )
         answers: tuple[Need, ...] = (generations, Need("executions", "executions", item))
     else:
         yield _rollouts(configs, name, model, seed, item, prompts)
@@ -218,6 +242,7 @@ def _rollouts(configs: Configs, name: str, model: str, seed: int, item: str, pro
         config=settings,
         needs=(prompts,),
         lock=tuple(f"models/{one}" for one in played),
+        libraries=(*_ANSWERING, *configs.executions.distributions),
         determinism="volatile" if "volatile" in classes else classes[0],
         model=model,
     )
