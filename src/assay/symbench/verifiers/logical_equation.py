@@ -37,7 +37,7 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
 def _upstream(values: Any, reference: list[int], constraints: list[str]) -> Verdict:
     if len(values) != len(reference):
         return wrong(f"{len(values)} values, expected {len(reference)}")
-    if None in values:
+    if any(value is None for value in values):
         return wrong("a value is missing")
     for constraint in constraints:
         if not _holds(constraint, lambda letter: values[ord(letter) - ord("A")]):
