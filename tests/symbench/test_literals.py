@@ -56,6 +56,7 @@ def test_agrees_with_the_standard_parser_on_literals(text):
         ("  [1]", [1]),
         ("'a' \"b\"", "ab"),
         ("1_000", 1000),
+        ("[1, ...]", [1, ...]),
     ],
 )
 def test_values(text, value):

@@ -33,7 +33,7 @@ _TOKEN = re.compile(
     )
   | (?P<string>[uUrR]?(?:\"\"\"(?:[^\\]|\\[\s\S])*?\"\"\"|'''(?:[^\\]|\\[\s\S])*?'''
         |"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'))
-  | (?P<name>[^\W\d]\w*)
+  | (?P<name>[^\W\d]\w*|\.\.\.)
   | (?P<operator>\*\*|//|[-+*/%~,:()\[\]{}])
     """,
     re.VERBOSE,
@@ -41,7 +41,7 @@ _TOKEN = re.compile(
 _INTEGER = re.compile(r"(?:0(?:_?0)*|[1-9](?:_?[0-9])*)\Z")
 _ESCAPE = re.compile(r"\\(\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[\s\S])")
 _SIMPLE_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "\n": ""} | dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
-_CONSTANTS = {"True": True, "False": False, "None": None}
+_CONSTANTS = {"True": True, "False": False, "None": None, "...": ...}
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -180,7 +180,7 @@ class _Parser:
         kind, piece = self.peek()
         self.index += 1
         if kind == "number":
-            if self.peek()[0] == "name":
+            if self.peek()[0] == "name" and self.peek()[1] != "...":
                 raise LiteralError(f"invalid number {piece[:20]!r}")
             return _number(piece)
         if kind == "string":
