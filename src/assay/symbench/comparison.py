@@ -145,7 +145,8 @@ def _replicates(
     rates = unit_counts(index, n) @ solved / n
     fixed = max((float(column.get(task, 0)) for column in others.values()), default=0.0)
     best = np.maximum(rates.max(axis=1, keepdims=True), fixed)
-    return np.divide(rates, best, out=np.zeros_like(rates), where=best > 0)
+    scores: Array = np.divide(rates, best, out=np.zeros_like(rates), where=best > 0)
+    return scores
 
 
 def _intervals(

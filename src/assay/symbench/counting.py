@@ -48,7 +48,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 def counted(rows: Iterable[LabelRow], profile: str, extraction: str) -> Counts:
     """Count the verdicts of one mode."""
     found = list(rows)
-    outcomes = Counter(verdict_of(row, profile, extraction).outcome for row in found)
+    outcomes: Counter[str] = Counter(verdict_of(row, profile, extraction).outcome for row in found)
     return Counts(
         n=len(found),
         **outcomes,
