@@ -9,12 +9,12 @@ from assay.artifact.code import Source
 FILES = {
     "__init__.py": '"""Package."""\n',
     "a/__init__.py": "",
-    "a/top.py": "import json\nfrom assay.a import mid\n\n\ndef run():\n    from assay.b.late import f\n    return f, mid\n",
+    "a/top.py": "import json\nfrom assay.a import mid\n\n\ndef run():\n    from assay.b.late import f\n    return f, mid\n",  # noqa: E501
     "a/mid.py": "from .deep import value\n",
     "a/deep.py": "value = 1\n",
     "a/registry.py": 'NAMES = {"x": "assay.b.named:verify", "y": "assay.nowhere.at"}\nWORDS = "words.json"\n',
     "a/data/words.json": '["one"]\n',
-    "a/typing_only.py": "import typing\nif typing.TYPE_CHECKING:\n    from assay.b import named\nelse:\n    import assay.a.deep\n",
+    "a/typing_only.py": "import typing\nif typing.TYPE_CHECKING:\n    from assay.b import named\nelse:\n    import assay.a.deep\n",  # noqa: E501
     "b/__init__.py": "",
     "b/late.py": "f = 1\n",
     "b/named.py": "def verify(): ...\n",

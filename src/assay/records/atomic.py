@@ -12,8 +12,8 @@ from typing import IO, Any
 def atomic_file(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
     """Open a temporary file beside `path`; on success fsync it and rename it to `path`.
 
-    On an exception the temporary file goes and `path` is what it was. The encoding of text is UTF-8 with
-    "\\n" line ends on every platform.
+    On an exception the temporary file goes and `path` is what it was. Text is UTF-8 with line
+    feeds on every platform.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f".{path.name}.{secrets.token_hex(6)}.tmp"

@@ -26,7 +26,7 @@ def read_rows(path: Path, kind: type[Row]) -> Iterator[Row]:
     number = 0
     try:
         with path.open("rb") as file, jsonlines.Reader(file, loads=msgspec.json.decode) as reader:
-            for number, value in enumerate(reader, 1):
+            for number, value in enumerate(reader, 1):  # noqa: B007 - the error below names it
                 yield convert(value)
     except FileNotFoundError as error:
         raise DataError("the file does not exist", file=path) from error
@@ -48,7 +48,7 @@ def write_rows(path: Path, rows: Iterable[object]) -> int:
     """Write rows (structs or plain JSON data) as canonical JSON Lines, atomically; return their number."""
     count = 0
     with atomic_file(path) as file:
-        for count, row in enumerate(rows, 1):
+        for count, row in enumerate(rows, 1):  # noqa: B007 - it is the result
             file.write(row_bytes(row))
     return count
 
