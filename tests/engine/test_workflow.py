@@ -33,7 +33,7 @@ def test_a_dry_run_changes_nothing_outside_the_engines_own_folder(built, tmp_pat
 def test_a_second_run_does_nothing_and_git_sees_only_published_tables(built):
     assert built.made(*TABLE) == {}
     assert built.made("snakemake", "--cores", "16", "results/table.csv") == {}
-    seen = {line[3:] for line in built.call("git", "status", "--porcelain").splitlines()}
+    seen = {line[3:] for line in built.call("git", "status", "--porcelain", "-uall").splitlines()}
     assert seen
     assert all(path.startswith("results/") and path.endswith((".csv", ".md", ".json")) for path in seen), seen
 
