@@ -38,7 +38,9 @@ typing: setup
 check: lint typing test
 
 bench: models
-	$(RUN) python benchmarks/run.py
+	$(RUN) python benchmarks/noop.py
+	$(RUN) python benchmarks/sandbox.py
+	$(RUN) python benchmarks/symbench_generate.py
 
 clean:
 	rm -rf .work .snakemake logs
