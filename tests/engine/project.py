@@ -44,7 +44,7 @@ class Project:
     @classmethod
     def create(cls, folder: Path, cache: Path, **environment: str) -> "Project":
         """Copy the project, add the toy benchmark by one line in the plan's list, and choose it."""
-        ignore = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.pyc")
+        ignore = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.pyc", ".mypy_cache", ".ruff_cache")
         for part in PARTS:
             source, target = ROOT / part, folder / part
             target.parent.mkdir(parents=True, exist_ok=True)

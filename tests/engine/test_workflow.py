@@ -35,7 +35,7 @@ def test_a_second_run_does_nothing_and_git_sees_only_published_tables(built):
     assert built.made("snakemake", "--cores", "16", "results/table.csv") == {}
     seen = {line[3:] for line in built.call("git", "status", "--porcelain", "-uall").splitlines()}
     assert seen
-    assert all(path.startswith("results/") and path.endswith((".csv", ".md", ".json")) for path in seen), seen
+    assert all(path.startswith("results/") and path.endswith((".csv", ".md", ".json", ".tex")) for path in seen), seen
 
 
 def test_a_spoiled_published_copy_is_replaced(built, tmp_path):
@@ -70,7 +70,7 @@ def test_another_experiment_publishes_beside(built, tmp_path):
     made = project.made("snakemake", "--cores", "2", "--config", "experiment=small")
     assert set(made) == {"computed table main"}
     assert table.read_bytes() == before
-    assert (project.folder / "results/published/small/table.csv").read_bytes().count(b"\n") == 3
+    assert (project.folder / "results/published/small/table.csv").read_bytes().count(b"\n") == 2
     assert NOTHING in project.call("snakemake", "-n")
 
 

@@ -138,8 +138,9 @@ def test_an_own_question_is_not_in_the_compared_line():
     assert "ä" in published_line(row)
 
 
-def test_fetch_from_a_folder(tmp_path, samples, capsys):
+def test_fetch_from_a_folder(tmp_path, samples, capsys, monkeypatch):
     """A folder that lacks files: the tasks before it are written, then the missing file is named."""
+    monkeypatch.chdir(tmp_path)
     clone = tmp_path / "clone" / "dataset_gather"
     write_raw(clone, "reversi", samples["reversi"])
     status = main(["data", "fetch", "symbench", "--from", str(tmp_path / "clone"), "--out", str(tmp_path / "out")])
@@ -149,7 +150,8 @@ def test_fetch_from_a_folder(tmp_path, samples, capsys):
     assert "dataset_gather" in error
 
 
-def test_fetch_from_what_is_neither_folder_nor_url(tmp_path, capsys):
+def test_fetch_from_what_is_neither_folder_nor_url(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     assert main(["data", "fetch", "symbench", "--from", str(tmp_path / "none"), "--out", str(tmp_path)]) == 4
     assert "neither a folder nor a URL" in capsys.readouterr().err
 
@@ -203,8 +205,9 @@ def test_published_files_are_checked(tmp_path):
 
 
 @pytest.mark.long
-def test_fetch_everything(tmp_path, samples, folder, capsys):
+def test_fetch_everything(tmp_path, samples, folder, capsys, monkeypatch):
     """The whole repository: files published, questions in our own words where the authors compose theirs in code."""
+    monkeypatch.chdir(tmp_path)  # the lock of the project is not this test's
     for task in TASKS:
         if task != "path_plan":
             write_raw(tmp_path / "clone" / "dataset_gather", task, samples[task])

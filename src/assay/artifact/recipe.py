@@ -9,7 +9,7 @@ from typing import Any
 from assay.artifact.code import Source
 from assay.artifact.environment import Declared
 from assay.artifact.job import Job
-from assay.artifact.stages import DETERMINISM, STAGES
+from assay.artifact.stages import DETERMINISM, MODEL_LIBRARIES, STAGES
 from assay.canonical import digest
 from assay.config.lock import Lock
 from assay.errors import ConfigError
@@ -120,7 +120,7 @@ class Recipes:
 
     def _own(self, job: Job) -> dict[str, Any]:
         stage = STAGES[job.stage]
-        libraries = dict.fromkeys([*stage.libraries, *job.libraries])
+        libraries = dict.fromkeys([*stage.libraries, *(MODEL_LIBRARIES if job.model else ()), *job.libraries])
         return {
             "stage": job.stage,
             "item": job.item,

@@ -32,18 +32,19 @@ class Stage:
     version: int = 1
 
 
-_TORCH = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
+# Versions that decide what a model answers; they enter the recipe of every job that loads one.
+MODEL_LIBRARIES = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
 
 # In data-flow order. The same word names the rule, the step module, the folder and the page in the docs.
 STAGES = {
     "queries": Stage("data", ("facts.jsonl", "queries.jsonl"), text=True),
     "tasks": Stage("data", ("tasks.jsonl",), text=True),
     "prompts": Stage("data", ("prompts.jsonl",), text=True),
-    "generations": Stage("answers", ("generations.jsonl",), _TORCH, text=True),
+    "generations": Stage("answers", ("generations.jsonl",), text=True),
     "executions": Stage("answers", ("executions.jsonl",), text=True),
     "rollouts": Stage("answers", ("rollouts.jsonl",), text=True),
-    "hidden": Stage("hidden", ("index.jsonl",), _TORCH, text=True),
-    "lens": Stage("hidden", ("lens.safetensors",), _TORCH, text=True),
+    "hidden": Stage("hidden", ("index.jsonl",), text=True),
+    "lens": Stage("hidden", ("lens.safetensors",), text=True),
     "labels": Stage("labels", ("labels.jsonl",), text=True),
     "judgements": Stage("labels", ("judgements.jsonl",), text=True),
     "verdicts": Stage("labels", ("verdicts.jsonl",), text=True),
