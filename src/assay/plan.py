@@ -10,9 +10,11 @@ from typing import Protocol, cast
 from assay.artifact.code import Source
 from assay.artifact.environment import Declared
 from assay.artifact.job import Job, Need
+from assay.artifact.large import place_large_stages
 from assay.artifact.make import Maker
 from assay.artifact.recipe import Plan, Recipes
 from assay.artifact.stages import GROUPS, STAGES
+from assay.budget import check, estimate
 from assay.config.load import Configs, load_configs
 from assay.errors import ConfigError
 from assay.records.atomic import write_if_changed
@@ -49,6 +51,8 @@ class Project:
     configs: Configs
     declared: Declared
     plan: Plan
+    estimated: Mapping[str, float]
+    """CPU-seconds of the model jobs by benchmark, if nothing of the plan existed."""
 
     @property
     def root(self) -> Path:
@@ -91,13 +95,17 @@ def open_project(root: Path | None = None, experiment: str | None = None) -> Pro
             remedy="activate this project's environment, or run `pip install -e .` here",
         )
     configs = load_configs(root, experiment)
+    place_large_stages(root)
     declared = Declared.read(root)
     recipes = Recipes(Source(SOURCE, root / CODE_CACHE), configs.lock, declared)
-    return Project(configs, declared, recipes.plan(jobs(configs)))
+    planned = list(named_jobs(configs))
+    estimated = estimate(planned, configs)
+    check(estimated, configs)
+    return Project(configs, declared, recipes.plan(job for _, job in planned), estimated)
 
 
-def jobs(configs: Configs) -> Iterator[Job]:
-    """Yield the jobs of all chosen benchmarks, and last the table over all their metrics."""
+def named_jobs(configs: Configs) -> Iterator[tuple[str, Job]]:
+    """Yield the jobs of all benchmarks with the benchmark's name, and last the table over all their metrics."""
     unknown = [name for name in configs.experiment.benchmarks if name not in BENCHMARKS]
     if unknown:
         raise ConfigError(
@@ -114,13 +122,16 @@ def jobs(configs: Configs) -> Iterator[Job]:
         for job in _pipeline(name).jobs(configs):
             if job.stage == "metrics":
                 metrics.append(Need("metrics", job.stage, job.item))
-            yield job
-    yield Job(
-        stage="table",
-        item="main",
-        function="assay.report.table:build",
-        config=configs.table.model_dump(mode="json"),
-        needs=tuple(metrics),
+            yield name, job
+    yield (
+        "",
+        Job(
+            stage="table",
+            item="main",
+            function="assay.report.table:build",
+            config=configs.table.model_dump(mode="json"),
+            needs=tuple(metrics),
+        ),
     )
 
 

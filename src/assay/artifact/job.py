@@ -19,6 +19,25 @@ class Need:
 
 
 @dataclass(frozen=True)
+class Work:
+    """How much a job asks of its model, for the estimate of the plan; it is in no recipe.
+
+    Parameters
+    ----------
+    rows : int
+        Rows that are answered side by side.
+    prompt_tokens : int
+        Typical tokens that are read for one row, all its turns together.
+    new_tokens : int
+        Most tokens that are written for one row, all its turns together.
+    """
+
+    rows: int
+    prompt_tokens: int
+    new_tokens: int
+
+
+@dataclass(frozen=True)
 class Job:
     """What a benchmark's pipeline asks for.
 
@@ -41,6 +60,8 @@ class Job:
         Class of this step alone; the plan takes the weakest along the way.
     model : str or None
         Name of the model that the job loads; it then takes a model slot.
+    work : Work or None
+        What it asks of that model, where it can be told before the run.
     """
 
     stage: str
@@ -52,6 +73,7 @@ class Job:
     libraries: tuple[str, ...] = ()
     determinism: str = "bytes"
     model: str | None = None
+    work: Work | None = None
 
     def __post_init__(self) -> None:
         if not _ITEM.match(self.item):

@@ -14,10 +14,11 @@ from typing import Any, Literal
 
 from assay.artifact.environment import Declared, actual, actual_python, differences
 from assay.artifact.job import Job
+from assay.artifact.large import workspace
 from assay.artifact.manifest import ENVELOPE, MANIFEST, Manifest, describe, hash_files, read_manifest
 from assay.artifact.recipe import Planned
 from assay.artifact.stages import STAGES
-from assay.artifact.store import WORK, Verified, check_files, exclusive, find_equal, install, link_files, read_input
+from assay.artifact.store import Verified, check_files, exclusive, find_equal, install, link_files, read_input
 from assay.config.lock import Lock
 from assay.errors import ArtifactError, ConfigError
 from assay.records.jsonl import write_json
@@ -66,8 +67,9 @@ class Maker:
         started = time.time()
         inputs = [read_input(self.root, p, self._verified) for _, p in planned.needs]
         content_key = planned.content_key(m.digest for m in inputs)
-        (self.root / WORK).mkdir(exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=f"{planned.job.stage}.{planned.key[:12]}.", dir=self.root / WORK))
+        base = workspace(self.root, planned.job.stage)
+        base.mkdir(exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f"{planned.job.stage}.{planned.key[:12]}.", dir=base))
         facts: dict[str, Any] = {}
         how: How = "computed"
         try:
@@ -96,7 +98,9 @@ class Maker:
         return True
 
     def _shards(self, planned: Planned, content_key: str) -> Path:
-        return self.root / WORK / "shards" / planned.job.stage / planned.job.item / content_key[:12]
+        return (
+            workspace(self.root, planned.job.stage) / "shards" / planned.job.stage / planned.job.item / content_key[:12]
+        )
 
     def _run_step(self, planned: Planned, inputs: list[Manifest], content_key: str, work: Path) -> dict[str, Any]:
         job = planned.job

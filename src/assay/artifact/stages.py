@@ -20,6 +20,8 @@ class Stage:
     names_inputs : bool
         Whether what it writes names the keys of its inputs (the table's `artifact` column). Then equal contents of
         the inputs do not make equal contents of the artifact, and there is no early cut-off.
+    large : bool
+        Whether its artifacts may be placed on another disk.
     version : int
         Raised when machinery outside the code closure changes what the stage writes.
     """
@@ -29,6 +31,7 @@ class Stage:
     libraries: tuple[str, ...] = ()
     text: bool = False
     names_inputs: bool = False
+    large: bool = False
     version: int = 1
 
 
@@ -43,8 +46,8 @@ STAGES = {
     "generations": Stage("answers", ("generations.jsonl",), text=True),
     "executions": Stage("answers", ("executions.jsonl",), text=True),
     "rollouts": Stage("answers", ("rollouts.jsonl",), text=True),
-    "hidden": Stage("hidden", ("index.jsonl",), text=True),
-    "lens": Stage("hidden", ("lens.safetensors",), text=True),
+    "hidden": Stage("hidden", ("index.jsonl",), text=True, large=True),
+    "lens": Stage("hidden", ("lens.safetensors",), text=True, large=True),
     "labels": Stage("labels", ("labels.jsonl",), text=True),
     "judgements": Stage("labels", ("judgements.jsonl",), text=True),
     "verdicts": Stage("labels", ("verdicts.jsonl",), text=True),

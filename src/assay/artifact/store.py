@@ -8,13 +8,13 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from assay.artifact.large import WORK
 from assay.artifact.manifest import MANIFEST, File, Manifest, read_manifest
 from assay.artifact.recipe import ATTIC, RESULTS, Planned
 from assay.canonical import file_digest
 from assay.errors import ArtifactError
 from assay.records.atomic import fsync_folder, write_if_changed
 
-WORK = Path(".work")
 # Files up to this size are hashed at every read; larger ones once per identity of the file.
 SMALL_BYTES = 4 << 20
 
@@ -147,6 +147,6 @@ def set_aside(folder: Path, root: Path) -> Path:
     while True:
         target = base / f"{number:04d}-{folder.parent.parent.name}-{folder.parent.name}-{folder.name}"
         if not target.exists():
-            folder.rename(target)
+            shutil.move(folder, target)  # perhaps from another disk
             return target
         number += 1

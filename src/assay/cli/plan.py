@@ -39,4 +39,8 @@ def run(args: argparse.Namespace) -> int:
         counts = Counter(stage for stage, _ in project.plan)
         print(f"# {len(project.plan)} artifacts: " + ", ".join(f"{n} {stage}" for stage, n in counts.items()))
         print("# snakemake -n shows which of them are missing")
+        budget = project.configs.experiment.budget
+        for name, seconds in project.estimated.items():
+            limit = f" of {budget[name]:,}" if name in budget else ""
+            print(f"# at most about {seconds:,.0f}{limit} CPU-seconds of models: {name}")
     return 0

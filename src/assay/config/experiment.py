@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import Field, NonNegativeInt, field_validator
+from pydantic import Field, NonNegativeInt, PositiveInt, field_validator
 
 from assay.config.files import Strict
 
@@ -29,6 +29,8 @@ class Experiment(Strict):
     """Keys that override `configs/table.yaml`."""
     executions: dict[str, Any] = {}
     """Keys that override `configs/executions.yaml`."""
+    budget: dict[str, PositiveInt] = {}
+    """Benchmark, or `hidden` -> CPU-seconds at which its model jobs may be estimated; an estimate above is refused."""
     accept_failures: NonNegativeInt = 0
     """Rows of one artifact that may fail and are then counted in the table; 0 stops instead."""
     allow_environment: bool = False

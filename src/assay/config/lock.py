@@ -35,9 +35,9 @@ class Lock(Strict):
         kind, _, rest = name.partition("/")
         found = {"models": self.models, "data": self.data}.get(kind, {}).get(rest)
         if found is None:
-            raise ConfigError(
-                "nothing is recorded for it", file=LOCK_FILE, key=name, remedy=f"run `assay lock {rest}` once"
-            )
+            # Data sets are named BENCHMARK or BENCHMARK-WHICH.
+            how = f"assay lock {rest}" if kind == "models" else f"assay data fetch {rest.partition('-')[0]}"
+            raise ConfigError("nothing is recorded for it", file=LOCK_FILE, key=name, remedy=f"run `{how}` once")
         return found
 
     def entry_digest(self, name: str) -> str:

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.artifact.job import Job, Need
+from assay.artifact.job import Job, Need, Work
 from assay.canonical import digest
 from assay.config.fks import CardDataset, CsvDataset, EmbeddedDataset, FksConfig
 from assay.config.load import Configs
 from assay.errors import ConfigError
+from assay.fks import work
 from assay.fks.datasets import LENS_TEXTS, data_name
 from assay.fks.window import layer_window
 
@@ -121,6 +122,7 @@ def _generations(
     prompts: Need,
     decoding: Mapping[str, Any],
     policy: Mapping[str, Any] | None,
+    asked: Work | None,
 ) -> Job:
     entry = configs.model(model)
     config: dict[str, Any] = {
@@ -139,6 +141,7 @@ def _generations(
         lock=(f"models/{model}",),
         determinism=entry.determinism,
         model=model,
+        work=asked,
     )
 
 
@@ -153,7 +156,8 @@ def _answers(configs: Configs, data: str, model: str, seed: int) -> Iterator[Job
     queries, labels = Need("queries", "queries", data), Need("labels", "labels", item)
     generations, clusters = Need("generations", "generations", item), Need("clusters", "clusters", item)
     greedy = {"method": "greedy", "max_new_tokens": config.decoding.max_new_tokens}
-    asked = _generations(configs, item, model, Need("prompts", "prompts", data), greedy, _policy(config))
+    prompts = Need("prompts", "prompts", data)
+    asked = _generations(configs, item, model, prompts, greedy, _policy(config), work.answers(config))
     asked.config["seed"] = seed
     yield asked
     shown = {"prompt_lines": prompt_lines(config)}
@@ -180,7 +184,7 @@ def _judge(configs: Configs, item: str, queries: Need, labels: Need) -> Iterator
     settings = {"template": judge.template}
     yield Job("prompts", name, "assay.fks.judge:build_judge_prompts", settings, (queries, labels))
     decoding = {"method": "greedy", "max_new_tokens": judge.max_new_tokens}
-    yield _generations(configs, name, judge.model, Need("prompts", "prompts", name), decoding, None)
+    yield _generations(configs, name, judge.model, Need("prompts", "prompts", name), decoding, None, None)
     answers = Need("generations", "generations", name)
     yield Job("judgements", item, "assay.fks.judge:judgement_rows", settings, (queries, labels, answers))
 
@@ -216,6 +220,7 @@ def _states(configs: Configs, data: str, model: str) -> Iterator[Job]:
         lock=lock,
         determinism=entry.determinism,
         model=model,
+        work=work.states(config),
     )
     if "jlens" in config.metrics.internal.transports:
         lens = config.lens.model_dump(mode="json")

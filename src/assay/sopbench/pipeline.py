@@ -7,6 +7,7 @@ from assay.artifact.job import Job, Need
 from assay.config.load import Configs
 from assay.config.sopbench import MethodConfig, SopbenchConfig
 from assay.errors import ConfigError
+from assay.sopbench import work
 
 METRICS = ("metrics", "sopbench")
 COMPONENT = ("metrics", "sopbench-protocol")
@@ -161,6 +162,7 @@ def _rollouts(
         lock=(f"models/{model}", *((f"models/{method.user}",) if played else ())),
         determinism=determinism,
         model=model,
+        work=work.conversations(config, method),
     )
 
 

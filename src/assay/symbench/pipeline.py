@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.artifact.job import Job, Need
+from assay.artifact.job import Job, Need, Work
 from assay.config.executions import Executions
 from assay.config.load import Configs
 from assay.config.symbench import Method, PublishedSamples, SymbenchConfig
 from assay.errors import ConfigError
+from assay.symbench import work
 from assay.symbench.catalog import TASKS
 from assay.symbench.templates import resolve
 
@@ -211,6 +212,7 @@ def _generations(configs: Configs, method: Method, model: str, seed: int, item: 
         lock=(f"models/{model}",),
         determinism=entry.determinism,
         model=model,
+        work=_work(configs.symbench, method),
     )
 
 
@@ -245,4 +247,10 @@ def _rollouts(configs: Configs, name: str, model: str, seed: int, item: str, pro
         libraries=(*_ANSWERING, *configs.executions.distributions),
         determinism="volatile" if "volatile" in classes else classes[0],
         model=model,
+        work=_work(config, method),
     )
+
+
+def _work(config: SymbenchConfig, method: Method) -> Work:
+    tasks = tasks_of(config)
+    return work.answers(config, method, sum(method.tasks == "all" or task in method.tasks for task in tasks))
