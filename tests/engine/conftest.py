@@ -11,11 +11,15 @@ from project import TABLE, Project, copy, with_weights
 
 
 def pytest_collection_modifyitems(items) -> None:
-    """Keep engine tests on one worker, so that the projects they start from are built once."""
+    """Keep engine tests on one worker, so that the projects they start from are built once.
+
+    The long drills are two workers' work: those of DVC make a group of their own.
+    """
     here = str(Path(__file__).parent)
     for item in items:
         if str(item.path).startswith(here):
-            item.add_marker(pytest.mark.xdist_group("engine"))
+            drill = item.get_closest_marker("long") and "recorded" in item.fixturenames
+            item.add_marker(pytest.mark.xdist_group("dvc" if drill else "engine"))
 
 
 @pytest.fixture(scope="session")
