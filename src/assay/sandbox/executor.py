@@ -5,6 +5,7 @@ import queue
 import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,11 +16,14 @@ from assay.canonical import derive_seed
 from assay.config.executions import Executions
 from assay.errors import SandboxError
 from assay.sandbox import judge, memory, world
+from assay.sandbox.control import ServerError
 from assay.sandbox.guarantees import check_policy
+from assay.sandbox.judge import Circumstances
+from assay.sandbox.launching import Plan
 from assay.sandbox.mechanism import Mechanism, probe
 from assay.sandbox.plans import Slot, refuse_elsewhere
 from assay.sandbox.records import Limits, Record, Request, Result, code_digest
-from assay.sandbox.worker import Server, ServerError
+from assay.sandbox.worker import Server
 
 KNOWN_GOOD = "import json\nprint(json.dumps({'sum': sum(range(10))}))\n"
 KNOWN_GOOD_OUTPUT = b'{"sum": 45}\n'
@@ -190,7 +194,7 @@ class _Worker:
         if self.executor.settings.backend == "fresh" or not names:
             return ()
         wanted = imported(code)
-        needed = [position for position, name in enumerate(names, 1) if name in wanted]
+        needed = [position for position, name in enumerate(names, 1) if name.partition(".")[0] in wanted]
         return names[: max(needed, default=0)]
 
     def _repeated(self, code: bytes, variable: str | None, limits: Limits, preload: tuple[str, ...]) -> Record:
@@ -224,30 +228,25 @@ class _Worker:
     def _once(
         self, code: bytes, variable: str | None, limits: Limits, preload: tuple[str, ...], attempt: int
     ) -> Record:
-        executor = self.executor
-        facts = {
-            "code_sha256": code_digest(code),
-            "mode": "script" if variable is None else f"print-variable {variable}",
-            "limits": limits,
-            "runtime_id": executor.runtime_id,
-            "probe": executor.probe,
-            "backend": executor.settings.backend,
-            "worker": self.number,
-            "attempt": attempt,
-        }
+        at = Circumstances(
+            code_sha256=code_digest(code),
+            mode="script" if variable is None else f"print-variable {variable}",
+            limits=limits,
+            runtime_id=self.executor.runtime_id,
+            probe=self.executor.probe,
+            backend=self.executor.settings.backend,
+            worker=self.number,
+            attempt=attempt,
+            paths={},
+        )
+        seed, cancelled = self.executor.settings.seed_unseeded, self.executor._cancel.is_set
         try:
             server = self._server(preload)
-            outcome = server.run(code, variable, limits, executor.settings.seed_unseeded, executor._cancel.is_set)
+            outcome = server.run(code, variable, limits, seed, cancelled)
         except ServerError as error:
             self._end(preload)
-            return judge.lost(str(error), **facts)  # type: ignore[arg-type]
-        plan = server.plan
-        paths = (
-            {}
-            if plan.backend == "namespaces"
-            else {f"{plan.box}/tmp": "/tmp", plan.box: world.BOX, str(Path(plan.box).parent / "python"): world.PREFIX}
-        )
-        return judge.record(outcome, paths=paths, **facts)  # type: ignore[arg-type]
+            return judge.lost(str(error), at)
+        return judge.record(outcome, replace(at, paths=_worker_paths(server.plan)))
 
     def _server(self, preload: tuple[str, ...]) -> Server:
         """Return a server that is young enough, and that has just proven itself where it is time for that."""
@@ -283,6 +282,17 @@ class _Worker:
         slot = self.slots.pop(preload, None)
         if slot is not None:
             slot.close()
+
+
+def _worker_paths(plan: Plan) -> dict[str, str]:
+    """Return the paths of a worker's folders, with the constant ones that they stand for."""
+    if plan.backend == "namespaces":
+        return {}
+    return {
+        f"{plan.box}/tmp": "/tmp",
+        plan.box: world.BOX,
+        str(Path(plan.box).parent / "python"): world.PREFIX,
+    }
 
 
 def imported(code: bytes) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 import os
 import re
-import signal
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from assay.sandbox import records
 from assay.sandbox.guarantees import Probe
 from assay.sandbox.records import Captured, Envelope, Kind, Limits, Payload, Record
-from assay.sandbox.worker import Outcome
+from assay.sandbox.running import Outcome
 
 MEMORY_MARK = 64  # as in inside/server.py
 _MEMORY_ERROR = re.compile(rb"^(?:[\w.]*\.)?\w*MemoryError(?::|$)")
@@ -32,7 +32,7 @@ def kind_of(outcome: Outcome, limits: Limits, *, fresh: bool) -> tuple[Kind, str
     if len(outcome.stdout) > limits.stdout_bytes or len(outcome.stderr) > limits.stderr_bytes:
         return "output_limit", None
     assert outcome.status is not None
-    if outcome.cpu_ns > limit_ns or outcome.wall_ns - max(outcome.queue_ns, 0) > limit_ns:
+    if _effective_ns(outcome) > limit_ns:
         return "timeout", None  # it ended by itself between two looks, but too late
     if os.WIFSIGNALED(outcome.status):
         return ("memory", None) if os.WTERMSIG(outcome.status) == MEMORY_MARK else ("killed", None)
@@ -45,63 +45,85 @@ def kind_of(outcome: Outcome, limits: Limits, *, fresh: bool) -> tuple[Kind, str
     return "error", None
 
 
-def record(
-    outcome: Outcome,
-    *,
-    code_sha256: str,
-    mode: str,
-    limits: Limits,
-    runtime_id: str,
-    probe: Probe,
-    backend: str,
-    worker: int,
-    attempt: int,
-    paths: dict[str, str],
-) -> Record:
+@dataclass(frozen=True)
+class Circumstances:
+    """What was asked for, and where it ran: all of a record that does not come from the execution itself.
+
+    Attributes
+    ----------
+    mode : str
+        "script", or "print-variable NAME".
+    paths : dict
+        Path of this worker -> the constant path that it stands for, longest first; empty in a mount namespace.
+    """
+
+    code_sha256: str
+    mode: str
+    limits: Limits
+    runtime_id: str
+    probe: Probe
+    backend: str
+    worker: int
+    attempt: int
+    paths: dict[str, str]
+
+
+def record(outcome: Outcome, at: Circumstances) -> Record:
     """Return the record of one execution."""
-    kind, reason = kind_of(outcome, limits, fresh=backend == "fresh")
-    exit_code, number = None, None
-    if outcome.status is not None and kind in ("ok", "error", "killed"):
-        if os.WIFEXITED(outcome.status):
-            exit_code = os.WEXITSTATUS(outcome.status)
-        else:
-            number = os.WTERMSIG(outcome.status)
+    kind, reason = kind_of(outcome, at.limits, fresh=at.backend == "fresh")
     # Without a mount namespace the sandbox lies at a path per worker; inside it would have had the constant one.
-    stdout = records.constant_paths(outcome.stdout[: limits.stdout_bytes], paths)
-    stderr = outcome.stderr[: limits.stderr_bytes]
-    kept_out: Captured | None = Captured.of(stdout)
-    kept_err: Captured | None = Captured.of(records.normalise_stderr(stderr, paths))
-    partial: dict[str, Captured] = {}
-    flooded = len(outcome.stdout) > limits.stdout_bytes
-    if kind in _NOT_REPRODUCIBLE or (kind == "output_limit" and not flooded):
-        partial["stdout"] = Captured.of(stdout)
-        kept_out = None
-    if kind in _NOT_REPRODUCIBLE or kind == "output_limit":
-        partial["stderr"] = Captured.of(stderr)
-        kept_err = None
+    stdout = records.constant_paths(outcome.stdout[: at.limits.stdout_bytes], at.paths)
+    stderr = outcome.stderr[: at.limits.stderr_bytes]
+    flooded = kind == "output_limit" and len(outcome.stdout) > at.limits.stdout_bytes
+    keeps_output = kind not in _NOT_REPRODUCIBLE and (kind != "output_limit" or flooded)
+    keeps_errors = keeps_output and kind != "output_limit"
+    exit_code, number = _exit(outcome.status) if kind in ("ok", "error", "killed") else (None, None)
     payload = Payload(
-        code_sha256=code_sha256,
-        mode=mode,
-        runtime_id=runtime_id,
-        limits=limits,
-        world=probe.world,
+        code_sha256=at.code_sha256,
+        mode=at.mode,
+        runtime_id=at.runtime_id,
+        limits=at.limits,
+        world=at.probe.world,
         kind=kind,
         exit_code=exit_code,
         signal=number,
-        stdout=kept_out,
-        stdout_truncated=flooded and kept_out is not None,
-        stderr_norm=kept_err,
+        stdout=Captured.of(stdout) if keeps_output else None,
+        stdout_truncated=flooded,
+        stderr_norm=Captured.of(records.normalise_stderr(stderr, at.paths)) if keeps_errors else None,
         stderr_truncated=False,
     )
-    used = max(outcome.cpu_ns, outcome.wall_ns - max(outcome.queue_ns, 0)) / 1e9
-    envelope = Envelope(
-        backend=backend,
-        mechanism=probe.mechanism,
-        guarantees=probe.held,
-        kernel=probe.kernel,
-        landlock_abi=probe.landlock_abi,
-        worker=worker,
-        attempt=attempt,
+    partial = {} if keeps_output else {"stdout": Captured.of(stdout)}
+    if not keeps_errors:
+        partial["stderr"] = Captured.of(stderr)
+    raw = None if kind == "output_limit" else Captured.of(stderr)
+    return Record(payload, _envelope(outcome, at, reason, records.address_like(stdout), raw, partial))
+
+
+def _exit(status: int | None) -> tuple[int | None, int | None]:
+    """Return (exit code, signal) of a wait status."""
+    if status is None:
+        return None, None
+    return (os.WEXITSTATUS(status), None) if os.WIFEXITED(status) else (None, os.WTERMSIG(status))
+
+
+def _envelope(
+    outcome: Outcome,
+    at: Circumstances,
+    reason: str | None,
+    address_like: bool,
+    stderr: Captured | None,
+    partial: dict[str, Captured],
+) -> Envelope:
+    """Return what belongs to this one execution on this machine."""
+    used = _effective_ns(outcome) / 1e9
+    return Envelope(
+        backend=at.backend,
+        mechanism=at.probe.mechanism,
+        guarantees=at.probe.held,
+        kernel=at.probe.kernel,
+        landlock_abi=at.probe.landlock_abi,
+        worker=at.worker,
+        attempt=at.attempt,
         started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         wall_s=outcome.wall_ns / 1e9,
         cpu_s=outcome.cpu_ns / 1e9,
@@ -110,47 +132,21 @@ def record(
         peak_processes=outcome.peak_processes,
         survivors=outcome.survivors,
         timing="exact" if outcome.exact else "degraded",
-        near_limit=_NEAR[0] * limits.time_s <= used <= _NEAR[1] * limits.time_s,
-        address_like=records.address_like(stdout),
+        near_limit=_NEAR[0] * at.limits.time_s <= used <= _NEAR[1] * at.limits.time_s,
+        address_like=address_like,
         reason=reason,
-        stderr=None if kind == "output_limit" else Captured.of(stderr),
+        stderr=stderr,
         partial=partial,
     )
-    return Record(payload, envelope)
 
 
-def lost(
-    message: str,
-    *,
-    code_sha256: str,
-    mode: str,
-    limits: Limits,
-    runtime_id: str,
-    probe: Probe,
-    backend: str,
-    worker: int,
-    attempt: int,
-) -> Record:
+def _effective_ns(outcome: Outcome) -> int:
+    """Return the processor time, or the wall time not spent waiting for a processor, whichever is longer."""
+    return max(outcome.cpu_ns, outcome.wall_ns - max(outcome.queue_ns, 0))
+
+
+def lost(message: str, at: Circumstances) -> Record:
     """Return the record of an execution whose server failed: ours, never a label."""
     nothing = Outcome(b"", b"", None, "starved", 0, 0, 0, True, 0, 0, -1)
-    made = record(
-        nothing,
-        code_sha256=code_sha256,
-        mode=mode,
-        limits=limits,
-        runtime_id=runtime_id,
-        probe=probe,
-        backend=backend,
-        worker=worker,
-        attempt=attempt,
-        paths={},
-    )
+    made = record(nothing, at)
     return Record(made.payload, msgspec.structs.replace(made.envelope, reason=message))
-
-
-def signal_name(number: int) -> str:
-    """Return the name of a signal for people."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

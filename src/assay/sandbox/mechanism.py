@@ -7,10 +7,12 @@ from pathlib import Path
 from assay.config.executions import Executions
 from assay.errors import SandboxError
 from assay.sandbox import plans, seccomp
+from assay.sandbox.control import ServerError
 from assay.sandbox.guarantees import Probe
 from assay.sandbox.inside import linux
+from assay.sandbox.launching import Plan
 from assay.sandbox.selftest import SelfTest
-from assay.sandbox.worker import Plan, Server, ServerError
+from assay.sandbox.worker import Server
 
 
 def choose(settings: Executions) -> tuple[plans.Backend, dict[str, str]]:

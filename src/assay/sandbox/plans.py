@@ -14,7 +14,7 @@ from typing import Literal
 from assay.config.executions import Executions
 from assay.errors import SandboxError
 from assay.sandbox import seccomp, world
-from assay.sandbox.worker import INSIDE, PROGRAMS, Plan
+from assay.sandbox.launching import PROGRAMS, Plan
 
 Backend = Literal["namespaces", "landlock", "plain"]
 _FIRST_ID = 60_500  # user ids from here on are tried for the snippets of root
@@ -80,7 +80,7 @@ class Slot:
 def namespaces_plan(settings: Executions, preload: tuple[str, ...]) -> Plan:
     """Plan a server in namespaces of its own."""
     interpreter = world.find_interpreter(settings.interpreter)
-    programs = {name: (INSIDE / file).read_text() for name, file in PROGRAMS.items()}
+    programs = {name: file.read_text() for name, file in PROGRAMS.items()}
     root = os.geteuid() == 0
     identity = unused_id(0) if root else os.geteuid()
     return Plan(
@@ -120,7 +120,7 @@ def folder_plan(settings: Executions, preload: tuple[str, ...], slot: Slot, back
         preload=preload,
         python=str(python / "bin" / Path(interpreter.executable).name),
         launcher_python=interpreter.executable,
-        program=str(INSIDE / "server.py"),
+        program=str(PROGRAMS["main.py"]),
         box=box,
         environment=environment,
         uid=identity,

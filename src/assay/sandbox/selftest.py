@@ -11,9 +11,11 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from assay.sandbox.control import ServerError
 from assay.sandbox.guarantees import GUARANTEES
 from assay.sandbox.records import Limits
-from assay.sandbox.worker import Outcome, Server, ServerError
+from assay.sandbox.running import Outcome
+from assay.sandbox.worker import Server
 
 _LIMITS = Limits(
     time_s=8,

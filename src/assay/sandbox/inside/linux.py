@@ -155,13 +155,13 @@ def fork_into(flags: int) -> tuple[int, int]:
     return pid, pidfd.value
 
 
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
+
+
 def load_filter(program: bytes) -> None:
     """Load a seccomp filter (an array of struct sock_filter) into this process and all it will fork."""
-
-    class Program(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
-
-    value = Program(len(program) // 8, program)
+    value = _Program(len(program) // 8, program)
     check(libc.prctl(PR_SET_SECCOMP, ctypes.c_ulong(2), ctypes.byref(value), 0, 0), "seccomp")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# `signal` would turn the mask of all signals into 64 names, at each call.
+import _signal  # type: ignore[import-not-found]  # part of every interpreter
 import os
 import resource
 import select
@@ -15,20 +17,52 @@ TYPE_CHECKING = False  # importing typing would show in the snippet's world
 if TYPE_CHECKING:
     from typing import Any
 
+_EVERY_SIGNAL = tuple(_signal.valid_signals())
+
 
 def begin(job: dict[str, Any]) -> dict[str, Any]:
-    """Prepare the folders, fork the snippet's process, and watch it; return the job in the snippet's process."""
-    settings = job["settings"]
-    if settings["backend"] == "namespaces":
+    """Fork the snippet's process and watch it; return the job in the snippet's process, ready to run.
+
+    This process forks before it touches anything: what parent and child both write to costs a copy of its page in
+    each, so that all preparation is the child's.
+    """
+    namespaces = job["settings"]["backend"] == "namespaces"
+    if namespaces:
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
-        box = settings["box"]
+    else:
+        linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)
+    # What the snippet sends to its parent must not end the parent, not even between the next two lines.
+    _signal.pthread_sigmask(signal.SIG_BLOCK, _EVERY_SIGNAL)
+    pid = os.fork()
+    if pid == 0:
+        _signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        try:
+            prepare(job)
+            os.write(job["report"], f"begun {time.monotonic_ns()} {os.getpid()}\n".encode())
+            snippet.confine(job)
+        except BaseException as error:  # noqa: BLE001
+            # Ours, not the snippet's: it must never look like a wrong answer.
+            os.write(job["report"], f"broken {type(error).__name__}: {error}\n".encode())
+            os._exit(1)
+        return job
+    if namespaces:
+        watch_namespace(job, pid)
+    else:
+        watch_tree(job, pid)
+    os._exit(0)
+
+
+def prepare(job: dict[str, Any]) -> None:
+    """Make the snippet's folders, put its program there, and connect its output."""
+    settings = job["settings"]
+    box = settings["box"]
+    if settings["backend"] == "namespaces":
         options = f"size={job['disk']},nr_inodes={job['inodes']},mode=755"
         linux.mount("tmpfs", box, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
         if settings["proc"]:
             linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
     else:
-        box = settings["box"]
-        linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
         job["shm"] = shared_memory(settings)
         empty(box)
     for name in ("work", "tmp", "shm"):
@@ -45,28 +79,6 @@ def begin(job: dict[str, Any]) -> dict[str, Any]:
             os.chown(f"{box}/{name}", settings["uid"], settings["gid"])
     os.dup2(job["stdout"], 1)
     os.dup2(job["stderr"], 2)
-    linux.prctl(linux.PR_SET_DUMPABLE, 0)
-    # What the snippet sends to its parent must not end the parent, not even between the next two lines.
-    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    begun = time.monotonic_ns()
-    pid = os.fork()
-    if pid == 0:
-        signal.pthread_sigmask(signal.SIG_SETMASK, [])
-        try:
-            snippet.confine(job)
-        except BaseException as error:  # noqa: BLE001
-            # Ours, not the snippet's: it must never look like a wrong answer.
-            os.write(job["report"], f"broken {type(error).__name__}: {error}\n".encode())
-            os._exit(1)
-        return job
-    os.dup2(0, 1)
-    os.dup2(0, 2)
-    os.write(job["report"], f"begun {begun} {pid}\n".encode())
-    if settings["backend"] == "namespaces":
-        watch_namespace(job, pid)
-    else:
-        watch_tree(job, pid)
-    os._exit(0)
 
 
 def empty(box: str) -> None:
@@ -106,8 +118,9 @@ def waited(pid: int) -> tuple[int, int, int]:
         if ended == pid:
             finished = time.monotonic_ns()
             try:
-                with open(f"/proc/{pid}/schedstat") as file:
-                    delay = int(file.read().split()[1])
+                descriptor = os.open(f"/proc/{pid}/schedstat", os.O_RDONLY)
+                delay = int(os.read(descriptor, 128).split()[1])
+                os.close(descriptor)
             except (OSError, IndexError, ValueError):
                 delay = -1
             return os.waitpid(pid, 0)[1], delay, finished
