@@ -1,4 +1,4 @@
-"""The tidy table over all benchmarks, its wide Markdown form, and the same numbers for `dvc metrics`."""
+"""The tidy table over all benchmarks, its Markdown form for people, and the same numbers for `dvc metrics`."""
 
 import csv
 import io
@@ -9,6 +9,7 @@ import msgspec
 from assay.canonical import canonical_bytes
 from assay.records.rows import MetricRow
 from assay.records.step import Inputs, Outputs
+from assay.report.markdown import Section, markdown
 
 COLUMNS = (
     "benchmark", "dataset", "model", "method", "profile", "setting", "metric", "baseline",
@@ -22,7 +23,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     order: list[str]
     markdown_digits: int
-    markdown_metrics: dict[str, list[str]]
+    markdown: dict[str, Section]
 
 
 def build(config: dict[str, Any], inputs: Inputs) -> Outputs:
@@ -43,7 +44,7 @@ def build(config: dict[str, Any], inputs: Inputs) -> Outputs:
     rows.sort(key=lambda cells: [cells[name] for name in settings.order] + [cells[name] for name in COLUMNS[:8]])
     return {
         "table.csv": _csv(rows),
-        "table.md": _markdown(rows, settings).encode(),
+        "table.md": markdown(rows, settings.markdown, settings.markdown_digits).encode(),
         "metrics.json": _nested(rows),
     }
 
@@ -70,33 +71,3 @@ def _nested(rows: list[dict[str, Any]]) -> bytes:
         rest = [cells[n] for n in ("metric", "method", "profile", "setting", "baseline") if cells[n]]
         place[" ".join(rest)] = cells["value"]
     return msgspec.json.format(canonical_bytes(nested), indent=1) + b"\n"
-
-
-def _markdown(rows: list[dict[str, Any]], settings: Settings) -> str:
-    """One line per benchmark, dataset, method, profile, setting and metric; one column per model or baseline."""
-    lines: dict[tuple[str, ...], dict[str, str]] = {}
-    names: list[str] = []
-    for cells in rows:
-        shown = settings.markdown_metrics.get(cells["benchmark"])
-        if shown is not None and cells["metric"] not in shown:
-            continue
-        column = cells["model"] or cells["baseline"]
-        if cells["model"] and cells["baseline"]:
-            column = f"{cells['baseline']} ({cells['model']})"
-        if column not in names:
-            names.append(column)
-        place = tuple(cells[n] for n in ("benchmark", "dataset", "metric", "method", "profile", "setting"))
-        lines.setdefault(place, {})[column] = _number(cells, settings.markdown_digits)
-    head = ["benchmark", "dataset", "metric", "method", "profile", "setting", *names]
-    text = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    text += ["| " + " | ".join([*place, *(values.get(n, "") for n in names)]) + " |" for place, values in lines.items()]
-    return "\n".join(text) + "\n"
-
-
-def _number(cells: dict[str, Any], digits: int) -> str:
-    if cells["value"] is None:
-        return "–"
-    text = f"{cells['value']:.{digits}f}"
-    if cells["ci_low"] is not None and cells["ci_high"] is not None:
-        text += f" [{cells['ci_low']:.{digits}f}, {cells['ci_high']:.{digits}f}]"
-    return text + (f" ({cells['n_failed']} of {cells['n']} failed)" if cells["n_failed"] else "")
