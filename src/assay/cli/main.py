@@ -5,6 +5,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 
 from assay.errors import AssayError
 
@@ -38,9 +39,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         epilog="\n".join(f"  {name:12} {line}" for name, (_, line) in COMMANDS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
-    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    chosen = parser.parse_args(arguments[:1]).command
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    parser.add_argument("command", choices=COMMANDS, nargs="?", metavar="COMMAND")
+    asked = parser.parse_args(arguments[:1])
+    if asked.version:
+        print(f"assay {version('assay')}")
+        return 0
+    chosen = asked.command
+    if chosen is None:
+        parser.print_help(sys.stderr)
+        return 2
     try:
         module = importlib.import_module(COMMANDS[chosen][0])
         command = argparse.ArgumentParser(prog=f"assay {chosen}", description=COMMANDS[chosen][1])

@@ -1,0 +1,40 @@
+"""The command line itself: what a wrong or missing command says."""
+
+import pytest
+
+from assay.cli.main import COMMANDS, main
+
+
+def test_without_a_command_the_commands_are_listed(capsys):
+    assert main([]) == 2
+    listed = capsys.readouterr().err
+    assert all(f"  {name} " in listed for name in COMMANDS)
+
+
+def test_the_version_is_told(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("assay 0.")
+
+
+def test_an_unknown_command_names_those_that_exist(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["plna"])
+    assert caught.value.code == 2
+    assert "'plan'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([name, "--help"])
+    assert caught.value.code == 0
+    assert f"usage: assay {name}" in capsys.readouterr().out
+
+
+def test_a_mistake_is_one_sentence_on_the_error_stream(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["plan"]) == 3
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("assay plan: configs/")
+    assert output.err.count("\n") == 1
