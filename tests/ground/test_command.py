@@ -36,5 +36,6 @@ def test_a_mistake_is_one_sentence_on_the_error_stream(tmp_path, monkeypatch, ca
     assert main(["plan"]) == 3
     output = capsys.readouterr()
     assert output.out == ""
-    assert output.err.startswith("assay plan: configs/")
+    assert output.err.startswith("assay plan: ")
+    assert "configs/experiment.yaml: the file does not exist" in output.err
     assert output.err.count("\n") == 1

@@ -1,7 +1,6 @@
 """`assay data fetch sopbench`: the authors' seven task files, from their repository, a clone or any folder."""
 
 import lzma
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from assay.canonical import bytes_digest, file_digest
 from assay.errors import DataError
 from assay.records.atomic import write_if_changed
+from assay.records.checkout import checkout
 from assay.sopbench.tasks import DOMAINS, task_file
 
 REPOSITORY = "https://github.com/Leezekun/SOPBench"
@@ -28,7 +28,6 @@ LICENCE = (
     "The data belong to the SOPBench authors; their licence is not Assay's. At this commit the repository names none, "
     "later ones carry a separate DATA_LICENSE: read it before you pass the files on."
 )
-_TIMEOUT_S = 900
 
 
 def fetch(source: str | None, out: Path, companion: Path | None) -> Iterator[str]:
@@ -54,7 +53,7 @@ def fetch(source: str | None, out: Path, companion: Path | None) -> Iterator[str
         yield from _copied(Path(source), out)
     else:
         with tempfile.TemporaryDirectory(prefix="assay-sopbench-") as folder:
-            _clone(source or REPOSITORY, Path(folder))
+            checkout(source or REPOSITORY, COMMIT, "data", Path(folder), benchmark="sopbench")
             yield from _copied(Path(folder), out)
     yield LICENCE
 
@@ -85,28 +84,3 @@ def lock_entry(folder: Path) -> dict[str, Any]:
     """Return the lock's entry of fetched task files: path in the folder -> sha256."""
     paths = [task_file(folder, domain) for domain in DOMAINS]
     return {"kind": "sopbench", "files": {path.relative_to(folder).as_posix(): file_digest(path) for path in paths}}
-
-
-def _clone(url: str, folder: Path) -> None:
-    """Check out the pinned commit's task files alone, without history."""
-    if "://" not in url and not url.startswith("git@"):
-        raise DataError(f"{url!r} is neither a folder nor a URL", expected="a clone of the authors' repository")
-    for arguments in (
-        ["init", "--quiet"],
-        ["fetch", "--quiet", "--depth", "1", "--filter=blob:none", url, COMMIT],
-        ["sparse-checkout", "set", "data"],
-        ["checkout", "--quiet", "FETCH_HEAD"],
-    ):
-        command = ["git", "-C", str(folder), *arguments]
-        try:
-            subprocess.run(command, check=True, capture_output=True, text=True, errors="replace", timeout=_TIMEOUT_S)
-        except FileNotFoundError as error:
-            raise DataError("git is not installed", remedy="install git, or use --from FOLDER") from error
-        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-            said = str(error.stderr or error).strip().splitlines()[-1:]
-            raise DataError(
-                f"the repository cannot be fetched ({''.join(said)})",
-                file=url,
-                expected=f"commit {COMMIT}",
-                remedy="clone it elsewhere and name the folder: assay data fetch sopbench --from FOLDER",
-            ) from error
