@@ -91,7 +91,10 @@ CHANGES = [
     Change("a scorer rule", edit(TOY, "threshold: 2", "threshold: 9"), below()),
     Change("a helper two imports deep", edit(DEEP, "return sum", "return 1 + sum"), below()),
     Change(
-        "the helper rewritten with the same meaning", edit(DEEP, "return sum", "return 0 + sum"), below(), of("labels")
+        "the helper rewritten with the same meaning",
+        edit(DEEP, "return sum", "return 0 + sum"),
+        below(),
+        of("labels") | TABLE,
     ),
     Change("a comment", edit(DEEP, "    return sum", "    # a remark\n\n    return sum"), set()),
     Change("a docstring", edit(DEEP, "depends on the whole", "hangs on the whole"), set()),
