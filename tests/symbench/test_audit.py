@@ -29,6 +29,7 @@ def findings(shared):
         ("logic_puzzle", "D11", 27, 200),
         ("constrained_linear_arrangement", "D13", 56, 68),
         ("constrained_linear_arrangement", "D13-one-sided", 0, 200),
+        ("reversi", "D26", 200, 200),
         ("reversi", "duplicates", 83, 200),
         ("synthesis_decomposition", "duplicates", 103, 200),
         ("string_synthesis", "duplicates", 138, 200),

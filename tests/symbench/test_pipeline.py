@@ -7,16 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from assay.artifact.code import Source
 from assay.artifact.environment import Declared
 from assay.artifact.job import Job
 from assay.artifact.recipe import Plan, Recipes
+from assay.config.executions import TUNING, Executions
 from assay.config.load import Configs, load_configs
-from assay.errors import ConfigError, DataError
+from assay.errors import ConfigError, DataError, SandboxError
+from assay.model.store import RowStore
 from assay.records.jsonl import write_rows
-from assay.records.step import Inputs
+from assay.records.step import Inputs, StepContext
+from assay.sandbox.records import Request
+from assay.steps import executing
 from assay.symbench import metrics, pipeline, published_samples
+from assay.symbench.pipeline import sandbox_section
 from assay.symbench.rows import TaskRow
 from assay.symbench.templates import BUILT_IN, fields
 
@@ -162,6 +168,55 @@ def test_the_time_limit_moves_executions_and_rollouts_but_no_generation(root: Pa
     section = after["executions/symbench-generated.only_question.tiny-a.s0"].config["executions"]
     assert section["limits"]["time_s"] == 15
     assert "workers" not in section
+
+
+TUNED = {"workers": 1, "check_every": 7, "recycle_after": 9, "repeat_check_fraction": 0.5, "interpreter": "python3"}
+
+
+def test_how_the_sandbox_works_is_in_no_recipe_and_reaches_it(root: Path, tmp_path: Path, copied: Path) -> None:
+    configs = project(root, tmp_path, {"tasks": TASKS})
+    before = recipes(root, configs, copied)
+    file = tmp_path / "configs/executions.yaml"
+    section = yaml.safe_load(file.read_text())
+    file.write_text(yaml.safe_dump(section | TUNED))
+    tuned = load_configs(tmp_path)
+    assert tuned.executions.workers == 1
+    assert moved(before, recipes(root, tuned, copied)) == set()
+    # What a snippet may do or see does move them.
+    file.write_text(yaml.safe_dump(section | {"distributions": ["numpy"]}))
+    assert moved(before, recipes(root, load_configs(tmp_path), copied)) >= {"executions", "rollouts"}
+
+    file.write_text(yaml.safe_dump(section | TUNED))
+    made = executing.tuning(tmp_path)
+    assert made == TUNED
+    assert set(made) == set(TUNING) <= set(Executions.model_fields)
+    assert executing.tuning(tmp_path / "elsewhere") == Executions().model_dump(include=set(TUNING))
+
+
+def test_a_tuned_sandbox_gives_the_rows_of_any_other(root: Path, tmp_path: Path) -> None:
+    """The step hands the project's tuning to the sandbox, and stored results are found again under another."""
+    project(root, tmp_path, {"tasks": TASKS})
+    file = tmp_path / "configs/executions.yaml"
+    section = yaml.safe_load(file.read_text())
+    config = sandbox_section(Executions(), 2.0)
+    made = []
+    for tuned in ({}, {"workers": 1, "check_every": 7}):
+        file.write_text(yaml.safe_dump(section | tuned))
+        context = StepContext("executions", "x", None, {}, Inputs(()), {}, tmp_path, tmp_path, tmp_path)
+        with RowStore(context.store, job="x") as store, executing.executor_of(context, config, store) as executor:
+            assert executor._settings.workers == tuned.get("workers")
+            try:
+                made.append(executor.execute([Request("print(6)", ("result",))]))
+            except SandboxError as error:
+                pytest.skip(f"no isolation here: {error}")
+            made.append(context.facts["executions"]["made"])
+    first, fresh, second, again = made
+    assert (first, fresh, again) == (second, 1, 0)
+
+
+def test_tuning_in_an_experiment_is_refused(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no part of an experiment"):
+        planned(project(root, tmp_path, {"tasks": TASKS}, executions={"workers": 2}))
 
 
 def test_roles_of_other_models_are_locked_and_decide(root: Path, tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from assay.errors import SandboxError
 from assay.records.rows import Message
 from assay.records.step import Inputs
 from assay.sandbox.executor import Executor
-from assay.symbench.conversing import TOO_LONG
+from assay.sandbox.records import Captured, Envelope, Limits, Payload, Record, Result
+from assay.symbench.conversing import GROWING, TOO_LONG, seen
 from assay.symbench.execution_rows import RolloutAnswer
 from assay.symbench.guidance import choice, stop, tagged
 from assay.symbench.labels import label
@@ -129,6 +130,45 @@ def test_the_turn_after_a_time_out_sees_its_text(tmp_path: Path, executor: Execu
     assert [turn.kind for turn in row.turns if turn.actor == "sandbox"] == ["timeout"]
     # Code of an earlier turn is not run for an answer without code (deviation D17).
     assert (row.response, row.execution.kind, row.rounds) == ("<<<6>>>", "none", 1)
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("print('so far', flush=True)\nwhile True: pass", "Output:\nso far\n"),
+        ("while True: pass", "Output: none\n"),
+        # More than is shown before a quarter of the time: the rest does not matter.
+        ("import sys\nwhile True: sys.stdout.write('many ' * 1000)", "Output:\n" + ("many " * 400).rstrip() + "\n"),
+        # Still printing when it is stopped: how far it came depends on the machine.
+        ("import time\nwhile True:\n    print('tick', flush=True)\n    time.sleep(0.05)", f"{GROWING}\n"),
+    ],
+)
+def test_what_is_shown_of_a_stopped_program_does_not_depend_on_when_it_was_stopped(
+    tmp_path: Path, executor: Executor, code: str, shown: str
+) -> None:
+    """Two time limits, as two machines of different speed: the same text, apart from the number of seconds."""
+    told = []
+    for limit in (1.0, 1.6):
+        services = Services(executor, solver=said([f"```python\n{code}\n```", "<<<6>>>"]))
+        config = settings("code_interpreter", loop_limit_s=limit)
+        row = rows_of(tmp_path, interpreter.rollouts(config, prompts(tmp_path, reversi__a="q"), services))[0]
+        (turn,) = [turn for turn in row.turns if turn.actor == "sandbox"]
+        assert turn.text in (services.models["solver"].chats[1][-1].content or "")
+        told.append(turn.text.replace(f"{limit:g} seconds", "SOME seconds"))
+    assert told[0] == told[1]
+    assert told[0].startswith(shown)
+
+
+def test_nothing_of_an_execution_that_is_not_reproducible_reaches_a_model() -> None:
+    """Output that only the envelope holds, as of a program that was stopped for its memory."""
+    envelope = dict.fromkeys(Envelope.__struct_fields__, 0)
+    envelope |= {"partial": {"stdout": Captured.of(b"from this run"), "stderr": Captured.of(b"errors of it")}}
+    for kind, words in (("memory", "too much memory"), ("timeout", "longer than"), ("output_limit", "too much")):
+        payload = Payload(code_sha256="c", mode="file", runtime_id="r", limits=Limits(), world="closed", kind=kind)
+        shown = seen(Result((Record(payload, Envelope(**envelope)),)))
+        assert "this run" not in shown.text + shown.output
+        assert "of it" not in shown.text
+        assert words in shown.text
 
 
 def test_errors_are_shown_and_the_last_program_is_judged_when_no_call_is_left(

@@ -94,8 +94,10 @@ def test_wrong_answer_is_refused_with_a_reason(task, profile):
         ("game24", "4*6*1*1 = 25", ("wrong", "wrong")),
         # D16
         ("number_multiply", "2443320", ("wrong", "wrong")),
-        ("number_multiply", "99-24433201", ("right", "wrong")),
-        ("number_multiply", "-6*44 = -264, and -264*9255 = -2,443,320.", ("right", "right")),
+        ("number_multiply", "99-24433201", ("right", "unreadable")),
+        ("number_multiply", "-6 * 44 * 9255 = -2,443,320.", ("right", "right")),
+        ("number_multiply", "The product = -2,443,320", ("right", "right")),
+        ("number_multiply", "-2443321 = -2,443,320", ("right", "unreadable")),
         ("number_multiply", "-2443320.00", ("right", "right")),
         ("number_multiply", "-2443320.5", ("right", "wrong")),
         # Formats that the questions demand

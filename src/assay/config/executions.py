@@ -23,6 +23,10 @@ GuaranteeName = Literal[
 ]
 
 
+# How the sandbox works, not what a snippet may do or see: in no recipe. A step reads them from the project's file.
+TUNING = ("workers", "check_every", "recycle_after", "repeat_check_fraction", "interpreter")
+
+
 class ExecutionLimits(Strict):
     """Limits of one execution."""
 

@@ -1,5 +1,6 @@
 """Evaluate + - * / and brackets on integers with exact rationals, in bounded time and space."""
 
+import itertools
 import re
 from collections.abc import Mapping
 from fractions import Fraction
@@ -57,6 +58,15 @@ def tokenize(text: str, names: Mapping[str, Fraction] | None = None) -> list[Tok
         tokens.append(int(number) if number else sign or (names or {})[name])
         position = match.end()
     return tokens
+
+
+def is_reduction(sides: list[list[Token]]) -> bool:
+    """Say whether every side of an equation has fewer numbers than the side before it.
+
+    So has a calculation that is carried out step by step; two expressions that are said to be equal have not.
+    """
+    numbers = [sum(not isinstance(token, str) for token in side) for side in sides]
+    return all(later < earlier for earlier, later in itertools.pairwise(numbers))
 
 
 def rational(tokens: list[Token]) -> Fraction:

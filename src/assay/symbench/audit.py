@@ -188,6 +188,13 @@ def _contradicts_one_sided(sample: TaskRow) -> bool:
     return any(result not in cards.possible_results(game, player, other) for player, other, result in _rounds(sample))
 
 
+def _prints_the_answer(sample: TaskRow) -> bool:
+    """Say whether a reversi question shows the final board as its first one."""
+    cells, size = sample.solution["solution"].split(","), sample.solution["board_size"]
+    rows = ["".join(cells[start : start + size]) for start in range(0, len(cells), size)]
+    return "\n".join(rows) in sample.question
+
+
 _CHECKS: dict[str, tuple[tuple[str, str, Check, Check], ...]] = {
     "pooling": (
         (
@@ -225,6 +232,7 @@ _CHECKS: dict[str, tuple[tuple[str, str, Check, Check], ...]] = {
             lambda s: any(len(count) > 1 for count in s.solution["expected_answer"]),
         ),
     ),
+    "reversi": (("D26", "questions print the final board that is asked for", _everything, _prints_the_answer),),
     "logic_puzzle": (
         ("D11", "references fail the stated row and column constraint", _everything, _fails_constraint),
         ("D11-unsolvable", "puzzles have no valid selection", _everything, lambda s: not has_valid_selection(s)),

@@ -10,29 +10,42 @@ from assay.symbench.rows import TaskRow
 from assay.symbench.verdicts import Profile, Verdict, clipped, unreadable, when
 
 _LETTER = re.compile(r"\(?([A-Z])\)?(?![A-Za-z])", re.ASCII)
-_ANY_LETTER = re.compile(r"\(?([A-Za-z])\)?\.?\Z", re.ASCII)
+_ONE_OPTION = re.compile(r"[(\[]?([A-Za-z])(?:[\s.,:)\]-]+(.*))?", re.ASCII | re.DOTALL)
 _OPTION = re.compile(r"^\(([A-Z])\) (.+?)\s*$", re.MULTILINE)
 
 
 def option(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
-    """Accept the letter of the target option, with or without brackets and followed by anything but a letter.
+    """Accept the target option.
 
-    `corrected` also accepts a lone lower-case letter and the full text of the option.
+    `upstream` reads the letter that the text begins with, with or without brackets and followed by anything but a
+    letter, so "(A) or (B)" passes for A (deviation D25). `corrected` wants one option and nothing else: its letter in
+    either case, its words, or the letter and its words.
     """
     text = answer.strip()
     target = sample.solution["target"].strip("()")
-    match = _LETTER.match(text)
-    if match is None and profile == "corrected":
-        texts = [
-            letter for letter, words in _OPTION.findall(sample.question) if words.lower() == text.lower().rstrip(".")
-        ]
-        if len(texts) == 1:
-            return when(texts[0] == target, f"{clipped(text)!r} is option ({texts[0]}), expected ({target})")
-        match = _ANY_LETTER.match(text)
-    if match is None:
-        return unreadable(f"{clipped(text)!r} names no option")
-    letter = match.group(1).upper() if profile == "corrected" else match.group(1)
+    if profile == "corrected":
+        letter = _one_option(text, dict(_OPTION.findall(sample.question)))
+    else:
+        match = _LETTER.match(text)
+        letter = match.group(1) if match else None
+    if letter is None:
+        return unreadable(f"{clipped(text)!r} does not name one option")
     return when(letter == target, f"({letter}) is not ({target})")
+
+
+def _one_option(text: str, options: dict[str, str]) -> str | None:
+    named = [letter for letter, words in options.items() if _plain(words) == _plain(text)]
+    if len(named) == 1:
+        return named[0]
+    match = _ONE_OPTION.fullmatch(text)
+    if match is None:
+        return None
+    letter, rest = match.group(1).upper(), _plain(match.group(2) or "")
+    return letter if rest in ("", _plain(options.get(letter, ""))) else None
+
+
+def _plain(words: str) -> str:
+    return " ".join(words.lower().split()).rstrip(".")
 
 
 def word(sample: TaskRow, answer: str) -> Verdict:

@@ -7,14 +7,14 @@ function of a question, written as if there were a single sample:
     shown = yield from execute(code)
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import msgspec
 
 from assay.model.engine import Decoding
 from assay.records.rows import GenerationRow, Message, PromptRow
-from assay.sandbox.records import Request, Result
+from assay.sandbox.records import Limits, Request, Result
 from assay.symbench.rollout_rows import Turn
 
 Role = Literal["solver", "guide", "checker"]
@@ -23,8 +23,11 @@ ROLES: tuple[Role, ...] = ("solver", "guide", "checker")
 # What models are shown of an execution. The authors' loop replaces more than 2,000 tokens by a notice; their
 # tokenizer is one model's, so this counts characters at four a token.
 SHOWN_CHARACTERS = 8_000
-# Of a program that was stopped only the beginning is shown: where it stopped differs from run to run.
+# How much a program printed until it was stopped differs from run to run. So one that times out is run once more for a
+# part of its time, and its output is shown only if that changed nothing in what would be shown.
 PARTIAL_CHARACTERS = 2_000
+EARLY = 0.25
+GROWING = "Output: not shown, the program was still printing when it was stopped"
 TOO_LONG = "The output is too long to be shown."
 
 
@@ -126,7 +129,7 @@ def hold(
     talks: Mapping[str, Talk],
     services: Services,
     decoding: Decoding,
-    limits: Callable[[], Any],
+    limits: Limits,
     *,
     seed: int = 0,
     policy: Any = None,
@@ -137,8 +140,8 @@ def hold(
     ----------
     talks : mapping
         Query id -> conversation; the query id decides the seed of a sampled answer.
-    limits : callable
-        Returns the sandbox's limits inside a conversation; called when the first program runs.
+    limits : Limits
+        Of every program inside a conversation.
 
     Returns
     -------
@@ -162,9 +165,9 @@ def hold(
                 replies[name] = row
         programs = {name: one for name, one in wanted.items() if isinstance(one, Execute)}
         if programs:
-            asked = [Request(code=one.code, limits=limits()) for one in programs.values()]
-            for name, result in zip(programs, services.executor.execute(asked), strict=True):
-                replies[name] = seen(result)
+            executed = _run([one.code for one in programs.values()], services.executor, limits)
+            for name, (result, early) in zip(programs, executed, strict=True):
+                replies[name] = seen(result, early)
                 turns[name].append(_execution_turn(result, replies[name]))
         replies = {name: replies[name] for name in wanted}  # the order of the samples, not of the roles
     return {name: ended[name] for name in talks}, turns
@@ -184,21 +187,45 @@ def _advance(
     return wanted
 
 
-def seen(result: Result) -> Shown:
+def _run(codes: Sequence[str], executor: Runs, limits: Limits) -> list[tuple[Result, Result | None]]:
+    """Run programs; those that time out once more for a part of the time, as the second result of a pair."""
+    results = executor.execute([Request(code=code, limits=limits) for code in codes])
+    late = {code: None for code, result in zip(codes, results, strict=True) if result.final.payload.kind == "timeout"}
+    shorter = msgspec.structs.replace(limits, time_s=EARLY * limits.time_s)
+    early = executor.execute([Request(code=code, limits=shorter) for code in late]) if late else []
+    again = dict(zip(late, early, strict=True))
+    return [(result, again.get(code)) for code, result in zip(codes, results, strict=True)]
+
+
+def seen(result: Result, early: Result | None = None) -> Shown:
     """Return what models see of an execution, time-outs and errors included.
 
-    `clean` tells whether it ended by itself without anything on standard error.
+    Parameters
+    ----------
+    early : Result or None
+        Of a program that timed out: what it gave in a part of the time. What both printed is shown, if it is the same
+        up to the length that is shown; so the text does not depend on where the program was stopped, unless it prints
+        so late that the time-out itself does.
+
+    Returns
+    -------
+    Shown
+        `clean` tells whether the program ended by itself without anything on standard error.
     """
     record = result.final
     kind = record.payload.kind
     stopped = kind not in ("ok", "error")
-    output = record.stdout.decode("utf-8", "replace")
     errors = record.payload.stderr_norm.data.decode("utf-8", "replace") if record.payload.stderr_norm else ""
+    if kind == "timeout":
+        output, growing = _stable(result, early)
+    else:
+        # What is not in the payload is not reproducible.
+        output, growing = record.payload.stdout.data.decode("utf-8", "replace") if record.payload.stdout else "", False
     if stopped:
         output = output[:PARTIAL_CHARACTERS]
     if len(output) + len(errors) > SHOWN_CHARACTERS:
         return Shown(TOO_LONG, clean=False, output=TOO_LONG)
-    parts = [f"Output:\n{output.rstrip()}" if output.strip() else "Output: none"]
+    parts = [GROWING if growing else f"Output:\n{output.rstrip()}" if output.strip() else "Output: none"]
     if errors.strip():
         parts.append(f"Errors:\n{errors.rstrip()}")
     if stopped:
@@ -209,6 +236,14 @@ def seen(result: Result) -> Shown:
         }
         parts.append(reasons.get(kind, "The program was stopped."))
     return Shown("\n".join(parts), clean=kind == "ok" and not errors.strip(), output=output)
+
+
+def _stable(result: Result, early: Result | None) -> tuple[str, bool]:
+    """Return the reproducible beginning of what a timed-out program printed, and whether it printed more."""
+    if early is None:
+        return "", True
+    texts = [one.final.stdout.decode("utf-8", "replace")[:PARTIAL_CHARACTERS] for one in (early, result)]
+    return (texts[0], False) if texts[0] == texts[1] else ("", True)
 
 
 def _answer_turn(one: Ask, row: GenerationRow) -> Turn:

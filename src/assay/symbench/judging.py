@@ -7,13 +7,15 @@ profile and its way of extraction:
 - `upstream`, `echo`: the second language model that upstream asks to extract an answer is replaced by one that
   returns the response as it is, or wraps it into the marker;
 - `upstream`, `normalized`: the replacement also repairs the format (`extraction_normalizers`);
-- `corrected`, `marker`: the last marker that is not blank, or the whole text; source code is no answer text.
+- `corrected`, `marker`: the last marker that is not blank, or the whole text; source code is no answer text. Of a text
+  without a marker three tasks, two of which ask for none, take the last thing that can be their answer.
 """
 
 from typing import Literal
 
 import msgspec
 
+from assay.symbench.alternatives import last_run
 from assay.symbench.execution_rows import ExecutionRow
 from assay.symbench.extraction import (
     CLOSE,
@@ -27,6 +29,7 @@ from assay.symbench.extraction import (
 )
 from assay.symbench.extraction_normalizers import NORMALIZERS, unchanged
 from assay.symbench.rows import TaskRow
+from assay.symbench.statements import INTEGER, POSITIONS, TRAJECTORY
 from assay.symbench.verdicts import Outcome, Profile, Verdict, failed, unreadable
 from assay.symbench.verifiers.registry import VERIFIERS
 
@@ -43,6 +46,7 @@ MAX_ANSWER = 100_000
 _CHOICES = frozenset({"date_understanding", "web_of_lies", "logical_deduction", "navigate"})
 _NUMERIC = frozenset({"gsm_hard", "math_geometry", "math_counting_and_probability"})
 _RAW = frozenset({"letters", "number_multiply", "path_plan"})
+_SEARCHED = {"letters": POSITIONS, "number_multiply": INTEGER, "path_plan": TRAJECTORY}
 _MARKER_FIRST = frozenset({"blocksworld", "boxnet", "boxlift"})
 # On a time-out the scorer of these tasks goes on with an empty text, that of the others with the response.
 _EMPTY_AFTER_TIMEOUT = frozenset({"blocksworld", "boxlift", "game24"})
@@ -169,7 +173,7 @@ def _corrected(sample: TaskRow, response: str, code: CodeOutput | None) -> Judge
     """Judge what was printed, and what was written outside of code; a time-out prints nothing."""
     text = without_code_blocks(response) if code is not None else response
     execution = None if code is None or code.timed_out else code.stdout
-    answers = [None if part is None else _written(part) for part in (execution, text)]
+    answers = [None if part is None else _written(sample.task, part) for part in (execution, text)]
     verdicts = [
         unreadable("the code exceeded its time limit" if code and code.timed_out else "no code")
         if answer is None
@@ -179,9 +183,13 @@ def _corrected(sample: TaskRow, response: str, code: CodeOutput | None) -> Judge
     return _either(verdicts, answers)
 
 
-def _written(text: str) -> str:
+def _written(task: str, text: str) -> str:
     marker = last_written_marker(text)
-    return (text if marker is None else marker).strip()
+    if marker is not None:
+        return marker.strip()
+    pattern = _SEARCHED.get(task)
+    found = None if pattern is None or len(text) > MAX_ANSWER else last_run(pattern, text)
+    return (text if found is None else found).strip()
 
 
 def _either(verdicts: list[Verdict], answers: list[str | None] | list[str]) -> Judgement:

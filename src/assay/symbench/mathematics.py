@@ -2,7 +2,7 @@
 
 import re
 
-from assay.symbench.quantities import equal, parts, read_number
+from assay.symbench.quantities import equal, equal_strictly, parts, read_number, several
 from assay.symbench.verdicts import Profile
 
 _NAMED = re.compile(r"\\(?:text|mbox|mathrm)\s*\{([^{}]*)\}")
@@ -12,16 +12,21 @@ def same_answer(target: str, answer: str, profile: Profile) -> bool:
     r"""Say whether an answer names the target.
 
     `upstream` compares as one number or text. `corrected` also compares tuples part by part, reads `k=3` and
-    `0.56 = 56\%` as any of their sides, and ignores how LaTeX spaces and sizes an expression.
+    `0.56 = 56\%` as any of their sides, and ignores how LaTeX spaces and sizes an expression. An answer that gives
+    several numbers where one is asked for is none (deviation D25).
 
     Examples
     --------
     >>> same_answer("(-2,3)", "(-2, 3.0)", "corrected"), same_answer("k=3", "3", "corrected")
     (True, True)
     """
-    if equal(target, answer):
+    if profile == "upstream":
+        return equal(target, answer)
+    if not answer.strip():
+        return False
+    if equal_strictly(target, answer):
         return True
-    if profile == "upstream" or not answer.strip():
+    if several(answer):
         return False
     targets, answers = parts(target), parts(answer)
     if len(targets) > 1:
@@ -30,9 +35,13 @@ def same_answer(target: str, answer: str, profile: Profile) -> bool:
 
 
 def _same_part(target: str, answer: str) -> bool:
-    """Compare with the target or any value that it is said to equal; of an answer only the last side counts."""
-    answers = [answer, *_values(answer)[-1:]]
-    return any(equal(_plain(left), _plain(right)) for left in (target, *_values(target)) for right in answers)
+    """Compare with the target or any value that it is said to equal; all values of an answer must be right."""
+    if any(equal_strictly(_plain(left), _plain(answer)) for left in (target, *_values(target))):
+        return True
+    values = _values(answer)
+    return bool(values) and all(
+        any(equal_strictly(_plain(left), _plain(value)) for left in (target, *_values(target))) for value in values
+    )
 
 
 def _values(text: str) -> list[str]:

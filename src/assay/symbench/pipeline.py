@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.artifact.job import Job, Need, Work
-from assay.config.executions import Executions
+from assay.config.executions import TUNING, Executions
 from assay.config.load import Configs
 from assay.config.symbench import Method, PublishedSamples, SymbenchConfig
 from assay.errors import ConfigError
@@ -34,8 +34,6 @@ _ROLES = {
 }
 # What decides a local model's answers, as for the stage generations.
 _ANSWERING = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
-# How the sandbox works, not what a snippet may do: in a recipe only where somebody changed it.
-_TUNING = ("workers", "check_every", "recycle_after", "repeat_check_fraction")
 
 
 def jobs(configs: Configs) -> Iterator[Job]:
@@ -54,6 +52,7 @@ def jobs(configs: Configs) -> Iterator[Job]:
         return
     config = configs.symbench
     data = dataset(config)
+    _refuse_tuning(configs)
     yield _tasks(configs, data)
     runs: list[dict[str, Any]] = []
     needs: list[Need] = []
@@ -107,11 +106,21 @@ def metric_settings(config: SymbenchConfig, data: str, runs: list[dict[str, Any]
 
 
 def sandbox_section(executions: Executions, limit_s: float) -> dict[str, Any]:
-    """Return the sandbox's section with a time limit of one attempt."""
-    section = executions.model_dump(mode="json")
-    default = Executions().model_dump(mode="json")
-    kept = {key: value for key, value in section.items() if key not in _TUNING or value != default[key]}
-    return kept | {"limits": section["limits"] | {"time_s": limit_s}}
+    """Return what of the sandbox's section decides results, with a time limit of one attempt."""
+    section = executions.model_dump(mode="json", exclude=set(TUNING))
+    return section | {"limits": section["limits"] | {"time_s": limit_s}}
+
+
+def _refuse_tuning(configs: Configs) -> None:
+    """Refuse settings of an experiment that no step would see."""
+    misplaced = [key for key in TUNING if key in configs.experiment.executions]
+    if misplaced:
+        raise ConfigError(
+            "how the sandbox works is no part of an experiment: it changes no result",
+            file=f"configs/experiments/{configs.name}.yaml",
+            key=f"executions.{misplaced[0]}",
+            remedy="move it to configs/executions.yaml",
+        )
 
 
 def _check(configs: Configs, name: str, method: Method) -> None:

@@ -17,6 +17,12 @@ _DROPPED = (
     (re.compile(r"\\[!,;: ]|\\(?:left|right|displaystyle)(?![A-Za-z])|\\?[$%]|,"), ""),
 )
 _UNIT_WORDS = re.compile(r"(?<=[\d})])\s+(?!pi\b)[A-Za-z]{2,}(?:[\s.][A-Za-z.]+)*(?:\^?[23])?\s*\Z")
+_SEVERAL = re.compile(
+    r"\b(?:or|and|either|versus|vs|maybe|perhaps|possibly)\b|[;|&]|\\(?:text|mbox|mathrm|textbf)\s*\{[^{}]*\d[^{}]*\}",
+    re.IGNORECASE,
+)
+_LATEX_UNIT = re.compile(r"\\(?:text|mbox|mathrm|textbf)\s*\{[^{}]*\}(?:\s*\^\s*(?:[23]|\{\s*[23]\s*\}))?")
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", re.ASCII)
 _TOKEN = re.compile(
     r"\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|\\?(frac|dfrac|tfrac|sqrt|pi|cdot|times|div)(?![A-Za-z])"
     r"|([-+*/^(){}π√×÷−]))",
@@ -43,6 +49,38 @@ def equal(target: str, answer: str) -> bool:
     if left is not None and right is not None:
         return abs(right) < ABSOLUTE_AT_ZERO if left == 0 else abs(left - right) < RELATIVE * abs(left)
     return "".join(target.split()) == "".join(answer.split())
+
+
+def equal_strictly(target: str, answer: str) -> bool:
+    r"""Compare as `equal` does, but read one number only (deviation D25).
+
+    A comma must separate thousands, words for alternatives and digits inside words of a unit make no number, and the
+    power of a LaTeX unit belongs to the unit.
+
+    Examples
+    --------
+    >>> equal("56", "5,6"), equal_strictly("56", "5,6"), equal_strictly("1056", "1,056")
+    (True, False, True)
+    >>> equal_strictly("5", "5 or six"), equal_strictly("5", r"5\text{ cm}^2")
+    (False, True)
+    """
+    left, right = _one_number(target), _one_number(answer)
+    if left is not None and right is not None:
+        return abs(right) < ABSOLUTE_AT_ZERO if left == 0 else abs(left - right) < RELATIVE * abs(left)
+    return "".join(target.split()) == "".join(answer.split())
+
+
+def several(text: str) -> bool:
+    """Say whether a text names alternatives, or holds what may be a second number in words."""
+    return _SEVERAL.search(text) is not None
+
+
+def _one_number(text: str) -> float | None:
+    if len(text) > MAX_CHARS or several(text):
+        return None
+    text = _LATEX_UNIT.sub(" ", text.replace("\\!", ""))
+    text = _THOUSANDS.sub(lambda match: match.group().replace(",", ""), text)
+    return None if "," in text else read_number(text)
 
 
 def parts(text: str) -> list[str]:

@@ -71,7 +71,10 @@ _RENDER: dict[str, Callable[[Any], str]] = {
 def reference_answer(sample: TaskRow) -> str | None:
     """Return the reference as a model would write it into the marker, or None where none is published.
 
-    game24, path_plan, boxnet and blocksworld have no reference: their verifiers check rules.
+    Of game24, path_plan, boxnet and blocksworld no reference is published: their verifiers check rules. Generated
+    samples of these tasks carry one, under `reference_answer`.
     """
+    if isinstance(sample.solution, dict) and "reference_answer" in sample.solution:
+        return str(sample.solution["reference_answer"])
     render = _RENDER.get(sample.task)
     return None if render is None else render(sample.solution)

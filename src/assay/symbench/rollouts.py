@@ -70,7 +70,7 @@ def play(config: dict[str, Any], inputs: Inputs, services: Services, method: Met
         talks,
         services,
         settings.decoding,
-        lambda: limits,
+        limits,
         seed=settings.seed,
         policy=None if settings.policy is None else PromptPolicy(**settings.policy),
     )

@@ -1,19 +1,25 @@
 """BoxLift: assign lifters to boxes, step by step."""
 
+import re
 from typing import Any
 
 from assay.symbench.literals import LiteralError, python_value
 from assay.symbench.rows import TaskRow
-from assay.symbench.verdicts import Profile, Verdict, unreadable, when
+from assay.symbench.verdicts import Profile, Verdict, unreadable, when, wrong
+
+_STEP_NUMBER = re.compile(r"\s*(\d{1,6})\b", re.ASCII)
 
 
 def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
     """Carry out the steps; success means that every box is lifted within the estimated number of steps.
 
     An assignment that the rules do not allow is skipped, as upstream does. `upstream` adds up the capacity of a
-    lifter that is listed twice and counts negative indices from the end (deviation D23); `corrected` wants
-    distinct indices in range.
+    lifter that is listed twice and counts negative indices from the end (deviation D23), and reads the steps whatever
+    their numbers; `corrected` wants distinct indices in range, and steps that are numbered 1, 2, 3 and so on, so that
+    two plans are none (D25).
     """
+    if profile == "corrected" and (refused := _misnumbered(answer)):
+        return refused
     lifters, remaining = sample.solution["lifters"], list(sample.solution["boxes"])
     for number, step in enumerate(answer.split("Step")[1 : sample.solution["estimated_steps"] + 1], 1):
         _, _, text = step.partition(":")
@@ -24,9 +30,18 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
             return unreadable(f"step {number}: {error}")
         except (TypeError, ValueError, IndexError) as error:
             return unreadable(f"step {number} is not a list of (weight, lifters): {error}")
-    if profile == "corrected" and "Step" not in answer:
-        return unreadable("no step")
     return when(not remaining, f"{len(remaining)} boxes are left")
+
+
+def _misnumbered(answer: str) -> Verdict | None:
+    steps = answer.split("Step")[1:]
+    if not steps:
+        return unreadable("no step")
+    for number, step in enumerate(steps, 1):
+        match = _STEP_NUMBER.match(step)
+        if match is None or int(match.group(1)) != number:
+            return wrong(f"step {number} is not numbered so")
+    return None
 
 
 def _lift(assignments: Any, remaining: list[int], lifters: list[int], profile: Profile) -> None:

@@ -2,7 +2,8 @@
 
 import math
 
-from assay.symbench.arithmetic import ArithmeticTextError, Token, plain_operators, rational, tokenize
+from assay.symbench.alternatives import NOT_ONE
+from assay.symbench.arithmetic import ArithmeticTextError, Token, is_reduction, plain_operators, rational, tokenize
 from assay.symbench.literals import LiteralError, python_value
 from assay.symbench.rows import TaskRow
 from assay.symbench.verdicts import RIGHT, Profile, Verdict, clipped, unreadable, when, wrong
@@ -16,12 +17,18 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
 
     `upstream` concatenates the items and evaluates the text as Python: numbers may change their order, adjacent
     stars are a power, adjacent numbers one larger number (deviation D7). `corrected` wants operands and operators
-    in turn, the numbers in the given order, and exact rational arithmetic.
+    in turn, the numbers in the given order, exact rational arithmetic, and the target on every side of an equation
+    (D25).
     """
     if profile == "upstream":
         return _upstream([item.strip().strip("'\"").strip() for item in answer.split(",")], sample)
+    target = sample.solution["target"]
     try:
-        tokens = tokenize(_expression(answer))
+        tokens, *others = sides = [tokenize(side) for side in _sides(answer)]
+        if not is_reduction(sides):
+            return unreadable(NOT_ONE)
+        if any(rational(side) != target for side in others):
+            return wrong(f"one side is not {target}")
         value = rational(tokens)
     except ArithmeticTextError as error:
         return unreadable(str(error))
@@ -29,15 +36,15 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
         return wrong("the given numbers do not stand in the given order")
     if _has_sign(tokens):
         return wrong("a sign stands before a number or bracket; operators may only stand between numbers")
-    return when(value == sample.solution["target"], f"the value is {value}, not {sample.solution['target']}")
+    return when(value == target, f"the value is {value}, not {target}")
 
 
-def _expression(answer: str) -> str:
-    """Return the expression inside list brackets; what follows an equal sign is a remark."""
+def _sides(answer: str) -> list[str]:
+    """Return the expression inside list brackets, and what it is said to equal."""
     text = answer.strip()
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
-    return plain_operators(text.translate(_LIST_MARKS).split("=", 1)[0])
+    return plain_operators(text.translate(_LIST_MARKS)).split("=")
 
 
 def _has_sign(tokens: list[Token]) -> bool:

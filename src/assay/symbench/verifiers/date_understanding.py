@@ -6,5 +6,5 @@ from assay.symbench.verdicts import Profile, Verdict
 
 
 def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
-    """Compare the option; `corrected` also reads a lower-case letter or the option's text."""
+    """Compare the option; `corrected` wants one and nothing else, by its letter or its words (deviation D25)."""
     return option(sample, answer, profile)

@@ -3,7 +3,8 @@
 import re
 from typing import Any
 
-from assay.symbench.arithmetic import ArithmeticTextError, plain_operators, rational, tokenize
+from assay.symbench.alternatives import NOT_ONE
+from assay.symbench.arithmetic import ArithmeticTextError, is_reduction, plain_operators, rational, tokenize
 from assay.symbench.literals import LiteralError, python_value
 from assay.symbench.rows import TaskRow
 from assay.symbench.verdicts import RIGHT, Profile, Verdict, clipped, unreadable, when, wrong
@@ -16,20 +17,23 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
     """Check that the expression uses the four numbers and has the value 24.
 
     `upstream` evaluates in binary floating point and wants exactly 24, so 8/(1-6/9) fails, and accepts every
-    Python operator (deviation D14). `corrected` computes with rationals and knows + - * / and brackets only, in
-    plain, Unicode or LaTeX spelling.
+    Python operator (deviation D14); between the first and the last equal sign anything may stand. `corrected` computes
+    with rationals, knows + - * / and brackets only, in plain, Unicode or LaTeX spelling, and wants 24 on every
+    side of a calculation (D25).
     """
     target = sample.solution["target"]
     text = answer.strip()
     if "=" not in text:
         text += f" = {target}"
-    left, right = text[: text.index("=")], text[text.rindex("=") + 1 :]
     if profile == "upstream":
-        return _upstream(left, right, sample)
+        return _upstream(text[: text.index("=")], text[text.rindex("=") + 1 :], sample)
     try:
-        tokens, value = tokenize(plain_operators(left)), rational(tokenize(plain_operators(right)))
-        if value != target:
-            return wrong(f"the right side is {value}, not {target}")
+        tokens, *others = sides = [tokenize(plain_operators(side)) for side in text.split("=")]
+        if not is_reduction(sides):
+            return unreadable(NOT_ONE)
+        for side in others:
+            if (value := rational(side)) != target:
+                return wrong(f"one side is {value}, not {target}")
         value = rational(tokens)
     except ArithmeticTextError as error:
         return unreadable(str(error))

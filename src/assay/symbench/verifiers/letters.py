@@ -1,22 +1,22 @@
 """Letters: count a letter in a word and list its positions."""
 
-import re
-
+from assay.symbench.alternatives import NOT_ONE, stray_digits
 from assay.symbench.rows import TaskRow
+from assay.symbench.statements import POSITIONS
 from assay.symbench.verdicts import Profile, Verdict, crash, unreadable, when, wrong
-
-_ANSWER = re.compile(r"Count: (\d+), Positions: \[([\d, ]+)\]")
 
 
 def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
     """Check the count and the set of positions (1-based; order and repeats do not matter).
 
-    The first `Count: N, Positions: [...]` counts, in exactly this spelling. An empty item between commas makes
-    upstream's verifier raise.
+    Exactly the spelling `Count: N, Positions: [...]` counts. `upstream` reads the first one and nothing behind it, and
+    raises on an empty item between commas; `corrected` refuses an answer with other numbers (deviation D25).
     """
-    match = _ANSWER.search(answer)
+    match = POSITIONS.search(answer)
     if match is None:
         return unreadable("no 'Count: N, Positions: [...]'")
+    if profile == "corrected" and (len(set(POSITIONS.findall(answer))) > 1 or stray_digits(POSITIONS, answer)):
+        return unreadable(NOT_ONE)
     try:
         count, positions = int(match.group(1)), [int(item) for item in match.group(2).split(",")]
     except ValueError:

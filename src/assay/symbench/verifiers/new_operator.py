@@ -9,6 +9,7 @@ from assay.symbench.verdicts import Profile, Verdict, clipped, unreadable, when
 
 RELATIVE = Fraction(1, 10**6)
 _EXPRESSION = re.compile(r"Calculate\s+(.+?)\s*\.?\s*$", re.MULTILINE)
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", re.ASCII)
 _ANSWER = re.compile(r"[-+]?(?:\d{1,300}(?:\.(\d{0,300}))?|\.(\d{1,300}))(?:[eE][-+]?\d{1,3})?\Z", re.ASCII)
 
 
@@ -18,7 +19,7 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
     `upstream` wants exact equality of floats with the published reference, which at complexity 5 holds the value
     of the last operation alone (deviation D2). `corrected` evaluates the expression from left to right, all
     operators of equal precedence, and accepts 1e-6 relative or the value rounded to the answer's own decimals,
-    at least two. Fractions such as 3/4 are read.
+    at least two. Fractions such as 3/4 and commas between thousands are read.
     """
     if profile == "upstream":
         try:
@@ -31,7 +32,7 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
 
 
 def _corrected(text: str, expected: Fraction) -> Verdict:
-    match = _ANSWER.match(text.replace(",", ""))
+    match = _ANSWER.match(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
     try:
         value = Fraction(match.group()) if match else rational(tokenize(text))
     except ArithmeticTextError as error:

@@ -3,35 +3,36 @@
 import math
 import re
 
+from assay.symbench.alternatives import NOT_ONE, stray_digits
 from assay.symbench.rows import TaskRow
-from assay.symbench.verdicts import RIGHT, Profile, Verdict, clipped, unreadable, when, wrong
+from assay.symbench.statements import INTEGER, integer_of
+from assay.symbench.verdicts import RIGHT, Profile, Verdict, unreadable, when, wrong
 
-# An integer as a whole word: sign, digits with or without thousands separators, and a fraction of zeros.
-_SIGN = r"[-+−]\s?"
-_NUMBER = re.compile(rf"(?<![\w.,])({_SIGN})?(\d{{1,3}}(?:[,_ ]\d{{3}})++(?!\d)|\d++)(\.\d*+)?(?![\w])", re.ASCII)
-MAX_DIGITS = 400
+_CALCULATION = re.compile(r"[-+*/×·⋅−xX()\d\s.,_]*+")
 
 
 def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
     """Compare one integer with the product.
 
     `upstream` accepts every text in which the digits of the product occur, with or without thousands commas, so a
-    wrong sign or a longer number passes (deviation D16). The question asks for no marker, so `corrected` reads
-    the last number of the text; separators and a fraction of zeros are allowed.
+    wrong sign or a longer number passes (deviation D16). `corrected` reads one integer, also behind a calculation and
+    an equal sign; separators and a fraction of zeros are allowed, a second number is not (D25).
     """
     product = math.prod(sample.solution["input_value_list"])
     if profile == "upstream":
         return when(str(product) in answer or f"{product:,}" in answer, "the product does not occur")
-    last = None
-    for last in _NUMBER.finditer(answer):  # noqa: B007
-        pass
-    if last is None:
+    *before, result = answer.split("=")
+    values = {integer_of(match) for match in INTEGER.finditer(result)}
+    if not values:
         return unreadable("no number")
-    sign, digits, fraction = last.groups()
-    digits = re.sub("[,_ ]", "", digits)
-    if len(digits) > MAX_DIGITS:
-        return wrong(f"a number of {len(digits)} digits")
-    if fraction and fraction.strip(".0"):
-        return wrong(f"{clipped(last.group())} is no integer")
-    value = -int(digits) if sign and sign[0] in "-−" else int(digits)
-    return RIGHT if value == product else wrong(f"{clipped(str(value))} is not {product}")
+    remarks = [side for side in before if re.search(r"\d", side)]
+    if len(values) > 1 or stray_digits(INTEGER, result) or not all(map(_CALCULATION.fullmatch, remarks)):
+        return unreadable(NOT_ONE)
+    (value,) = values
+    if value is None:
+        return wrong("the number is no integer, or far too long")
+    # A side that is a number alone is another result, no calculation.
+    sides = [match for side in before if (match := INTEGER.fullmatch(side.strip()))]
+    if any(integer_of(side) != value for side in sides):
+        return unreadable(NOT_ONE)
+    return RIGHT if value == product else wrong(f"{value} is not {product}")

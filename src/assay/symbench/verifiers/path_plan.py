@@ -1,11 +1,12 @@
 """Path plan: drive through coloured boxes along straight lines without touching a wall."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from assay.symbench.alternatives import NOT_ONE, stray_digits
 from assay.symbench.literals import LiteralError, python_value
 from assay.symbench.rows import TaskRow
+from assay.symbench.statements import TRAJECTORY
 from assay.symbench.verdicts import RIGHT, Profile, Verdict, unreadable, wrong
 
 Point = Sequence[float]
@@ -24,20 +25,16 @@ RULES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("yellow", "red", "green"), ("blue",)),
 )
 
-_NUMBER = r"[-+]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?\d++)?+"
-_PAIR = rf"[\[(]\s*+{_NUMBER}\s*+,\s*+{_NUMBER}\s*+[\])]"
-_TRAJECTORY = re.compile(rf"\[\s*+{_PAIR}(?:\s*+,\s*+{_PAIR})*+\s*+,?\s*+\]", re.ASCII)
-
 
 def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
     """Check the end points, the walls, and the boxes to enter and to avoid.
 
-    `upstream` reads the whole text and wants tuples. The question asks for no marker, so `corrected` takes the
-    last list of points in the text, of tuples or lists. The rule comes from the sample's `instruction_index`,
-    which upstream's scorer overwrites when the response holds code (deviation D15, see `judging`).
+    `upstream` reads the whole text and wants tuples; `corrected` reads the one list of points in the text, of tuples
+    or lists, and refuses several (deviation D25). The rule comes from the sample's `instruction_index`, which
+    upstream's scorer overwrites when the response holds code (D15, see `judging`).
     """
     try:
-        points = python_value(answer) if profile == "upstream" else _last_trajectory(answer)
+        points = python_value(answer) if profile == "upstream" else _one_trajectory(answer)
     except LiteralError as error:
         return unreadable(str(error))
     try:
@@ -46,13 +43,13 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
         return unreadable(f"not a list of points: {error}")
 
 
-def _last_trajectory(text: str) -> Any:
-    found = None
-    for found in _TRAJECTORY.finditer(text):  # noqa: B007
-        pass
-    if found is None:
+def _one_trajectory(text: str) -> Any:
+    found = {"".join(match.group().split()) for match in TRAJECTORY.finditer(text)}
+    if not found:
         raise LiteralError("no list of points")
-    return [tuple(point) for point in python_value(found.group())]
+    if len(found) > 1 or stray_digits(TRAJECTORY, text):
+        raise LiteralError(NOT_ONE)
+    return [tuple(point) for point in python_value(found.pop())]
 
 
 def _check(points: Any, sample: TaskRow) -> Verdict:

@@ -1,0 +1,118 @@
+"""An answer that names several alternatives earns no point in `corrected`, in any task (deviation D25)."""
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import pytest
+
+from assay.symbench.catalog import TASKS
+from assay.symbench.generate import draft_of, generate_rows, load_task
+from assay.symbench.judging import CodeOutput, judge
+
+
+def _load(name):
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+EXAMPLES = _load("examples").EXAMPLES
+JOINTS = (
+    " or ", ", ", ",", "\n", "\n\n", "; ", " / ", "/", " | ", " & ", " and ", ", or maybe ", "\nor\n", " (or ", " = ",
+    " vs. ", ". Alternatively, ", ". No, ", " otherwise ", "\\text{ or }", " \\approx ", " -> ",
+)  # fmt: skip
+
+
+def corrected(sample, text, printed=None):
+    code = None if printed is None else CodeOutput(printed)
+    response = text if printed is None else f"```python\nprint('...')\n```\n{text}"
+    return judge(sample, response, code, "corrected", "marker")
+
+
+def hedges(right, wrong):
+    """Return texts that name a right and a wrong answer, in either order."""
+    for joint, (first, second) in itertools.product(JOINTS, ((right, wrong), (wrong, right))):
+        yield f"{first}{joint}{second}"
+    yield f"Either {right} or {wrong}"
+    yield f"[{right}, {wrong}]"
+    yield f"{right} ({wrong})"
+    yield f"{right} {wrong} {right}"
+
+
+@pytest.mark.parametrize("task", list(TASKS))
+def test_a_hedged_answer_is_refused(task):
+    example = EXAMPLES[task]
+    assert corrected(example.sample, f"<<<{example.right}>>>").correct
+    for text in hedges(example.right, example.wrong):
+        found = corrected(example.sample, f"I think: <<<{text}>>>")
+        assert not found.correct, text
+        assert found.reason
+        assert not corrected(example.sample, "", printed=f"<<<{text}>>>\n").correct, text
+
+
+@pytest.mark.parametrize("task", list(TASKS))
+def test_a_hedge_of_two_generated_answers_is_refused(task):
+    levels = load_task(task).LEVELS
+    rows = list(generate_rows(task, 2 * len(levels), 3))
+    references = []
+    for index, row in enumerate(rows):
+        drafts = (draft_of(task, levels[index % len(levels)], 3, index, attempt) for attempt in range(2000))
+        references.append(next(draft.reference for draft in drafts if draft.question == row.question))
+    for row, right, other in zip(rows, references, references[1:] + references[:1], strict=True):
+        if other == right:
+            continue
+        assert corrected(row, f"<<<{right}>>>").correct
+        for text in hedges(right, other):
+            assert not corrected(row, f"<<<{text}>>>").correct, (right, other, text)
+
+
+# Tasks of which a text without a marker is searched for the answer.
+@pytest.mark.parametrize("task", ["letters", "number_multiply", "path_plan"])
+@pytest.mark.parametrize("joint", [" or ", ", ", "; ", " and ", ", or maybe ", "\nor\n", " (or "])
+def test_prose_that_ends_in_alternatives_is_refused(task, joint):
+    example = EXAMPLES[task]
+    for first, second in ((example.right, example.wrong), (example.wrong, example.right)):
+        assert not corrected(example.sample, f"It must be {first}{joint}{second}.").correct
+
+
+@pytest.mark.parametrize(
+    ("task", "text"),
+    [
+        ("number_multiply", "-6*44 = -264, and -264*9255 = -2,443,320."),
+        ("number_multiply", "First I get 12.\nThe product is -2443320"),
+        ("letters", "Count: 1, Positions: [2] would be too few.\nSo: Count: 3, Positions: [2, 4, 6] is the answer."),
+        ("path_plan", f"[(0, 0), (1, 1)] leaves the field. Better: {EXAMPLES['path_plan'].right}"),
+    ],
+)
+def test_prose_may_hold_what_leads_to_the_answer(task, text):
+    assert corrected(EXAMPLES[task].sample, text).correct
+
+
+@pytest.mark.parametrize(
+    ("task", "text"),
+    [
+        ("date_understanding", "B"),
+        ("date_understanding", "b)"),
+        ("date_understanding", "(B) May 2"),
+        ("date_understanding", "B: may 2."),
+        ("date_understanding", "May 2"),
+        ("game24", "4*6*1*1 = 24*1 = 24"),
+        ("combinatorial_calculation", "6 / 2 + 7 = 3 + 7 = 10"),
+        ("number_multiply", "-2443320 (-2,443,320)"),
+        ("letters", "Count: 3, Positions: [2, 4, 6]."),
+        ("gsm_hard", "$-9,867,630.00"),
+        ("gsm_hard", "-9867630 dollars"),
+    ],
+)
+def test_one_answer_in_other_words_is_accepted(task, text):
+    assert corrected(EXAMPLES[task].sample, f"<<<{text}>>>").correct
+
+
+def test_upstream_accepts_some_hedges():
+    """What the deviation is about."""
+    for task, text in (("date_understanding", "(B) or (A)"), ("game24", "4*6*1*1 = 5 = 24"), ("letters", None)):
+        example = EXAMPLES[task]
+        response = f"<<<{text or f'{example.right} or {example.wrong}'}>>>"
+        assert judge(example.sample, response, None, "upstream", "echo").correct
