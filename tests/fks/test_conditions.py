@@ -152,9 +152,17 @@ def test_inputs_stand_before_what_needs_them(project):
 def test_every_config_is_what_its_function_takes(project):
     import msgspec
 
-    for job in plan(project(states={"enabled": True})).values():
+    fks = {"states": {"enabled": True}, "qualification": {"enabled": True, "filter_models": ["tiny-a"]}}
+    card = {"fks-card": {"kind": "fks-card", "files": {"facts.jsonl": "0" * 64}}}
+    jobs = [*plan(project(**fks)).values(), *plan(project(dataset="card", lock=card)).values()]
+    checked = set()
+    for job in jobs:
         if job.function in SETTINGS:
-            msgspec.convert(job.config, SETTINGS[job.function])
+            taken = json.loads(msgspec.json.encode(msgspec.convert(job.config, SETTINGS[job.function])))
+            # Every key of the config has arrived; settings that the config leaves out have defaults.
+            assert {key: taken[key] for key in job.config} == job.config
+            checked.add(job.function)
+    assert checked == set(SETTINGS)
 
 
 def test_a_selection_reaches_only_the_queries(project):
@@ -226,7 +234,7 @@ def test_an_experiment_without_fks_plans_the_header_of_its_table(project):
 
 
 def test_published_files_need_a_lock_entry(project):
-    with pytest.raises(ConfigError, match="assay lock"):
+    with pytest.raises(ConfigError, match="assay data fetch fks"):
         plan(project(dataset="card"))
     lock = {"fks-card": {"kind": "fks-card", "files": {"facts.jsonl": "0" * 64}}}
     job = plan(project(dataset="card", lock=lock))["queries/fks-card"]

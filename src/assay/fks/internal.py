@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.fks.internal_rows import RowOrder
-from assay.fks.iss import PairCosines, iss, pair_cosines
+from assay.fks.iss import PairCosines, iss
 from assay.fks.kts import Retrieval, geometry, geometry_correlations, retrieval
 from assay.fks.metric_settings import InternalSettings, KtsMetric, Whitening
-from assay.fks.vectors import CHUNK, RelationRows, RelationVectors, Take, View, relation_vectors, views
+from assay.fks.vectors import CHUNK, RelationRows, RelationVectors, Scratch, Take, View, relation_vectors, views
 from assay.fks.whitening import Moments, whitener
 
 Array = NDArray[np.float64]
@@ -77,6 +77,7 @@ def measure_layer(
     settings: InternalSettings,
     jacobian: Array | None = None,
     moments: Moments | None = None,
+    scratch: Scratch | None = None,
 ) -> list[LayerResult]:
     """Return the internal metrics of one layer for every selection.
 
@@ -92,13 +93,22 @@ def measure_layer(
         Transport of this layer.
     moments : Moments, optional
         Of the untransported states, if they are known already.
+    scratch : Scratch, optional
+        Working memory that earlier layers used.
     """
+    scratch = scratch or Scratch()
     results = [_empty(len(order.facts), settings) for _ in selections]
     forms = layer_views(take, len(order.queries), width, settings, jacobian, moments)
     means = tuple(dict.fromkeys((settings.kts_geo_whitening, settings.kts_id_whitening)))
     for rows in order.relations:
-        vectors = relation_vectors(take, rows, width, forms, settings.iss_whitening, means, jacobian)
-        _measure_relation(rows, vectors, selections, results, settings)
+        members = list(_by_facts(rows, selections))
+        if not members:
+            continue
+        sets = np.zeros((len(members), len(rows.facts)), dtype=np.bool_)
+        for number, (local, _) in enumerate(members):
+            sets[number, local] = True
+        vectors = relation_vectors(take, rows, width, forms, settings.iss_whitening, means, jacobian, sets, scratch)
+        _measure_relation(rows, vectors, members, selections, results, settings)
     return results
 
 
@@ -166,13 +176,14 @@ def _empty(n_facts: int, settings: InternalSettings) -> LayerResult:
 def _measure_relation(
     rows: RelationRows,
     vectors: RelationVectors,
+    members: Sequence[tuple[Index, list[int]]],
     selections: Sequence[FactSelection],
     results: Sequence[LayerResult],
     settings: InternalSettings,
 ) -> None:
     shape = geometry(vectors.means[settings.kts_geo_whitening], vectors.has)
-    members = list(_by_facts(rows, selections))
     sets = [facts for facts, _ in members]
+    cosines = {mode: units.cosines(vectors.has) for mode, units in vectors.units.items()}
     identity = vectors.means[settings.kts_id_whitening]
     found = {
         metric: retrieval(identity, vectors.has, metric, settings.kts_id_min_facts, sets)
@@ -180,12 +191,12 @@ def _measure_relation(
     }
     for place, (local, mine) in enumerate(members):
         # Selections that differ in their families only share all that is expensive.
-        cosines = {mode: pair_cosines(units[local], vectors.has[local]) for mode, units in vectors.units.items()}
+        compared = {mode: tables[place] for mode, tables in cosines.items()}
         rho, n = geometry_correlations(shape, local, settings.kts_geo_min_facts)
         facts = rows.facts[local]
         for number in mine:
             families, result = list(selections[number].families), results[number]
-            _store_iss(result, facts, cosines, families)
+            _store_iss(result, facts, compared, families)
             _store_geometry(result, rows.name, rho, n, families)
             for metric, one in found.items():
                 _store_retrieval(result, rows.name, facts, metric, one[place], families)

@@ -14,6 +14,7 @@ from assay.fks.internal_rows import RowOrder, StateQuery
 from assay.fks.lens_file import Lens, check_fits
 from assay.fks.metric_settings import InternalSettings, Transport
 from assay.fks.states import States, open_states, scan
+from assay.fks.vectors import Scratch
 
 
 @dataclass(frozen=True)
@@ -99,14 +100,15 @@ def run_internal(
     run = InternalRun(report, tuple(families), {transport: [] for transport in settings.transports})
     if not len(states):
         raise DataError("no row has finite states", file=folder, remedy="extract the states in bfloat16 or float32")
+    scratch = Scratch()
     for place, layer in enumerate(states.layers):
-        take = LayerReader(states, place, settings.memory_mib)
+        take = LayerReader(states, place, settings.memory_mib, scratch)
         moments = layer_moments(take, len(states)) if len(settings.transports) > 1 and needs_moments(settings) else None
         for transport in settings.transports:
             jacobian = lens.of(layer) if transport == "jlens" and lens is not None else None
             if jacobian is not None and np.array_equal(jacobian, np.eye(len(jacobian))):
                 jacobian = None  # the last layer's Jacobian is the identity by definition
-            results = measure_layer(take, order, states.width, selections, settings, jacobian, moments)
+            results = measure_layer(take, order, states.width, selections, settings, jacobian, moments, scratch)
             run.results[transport].append(results)
     return run
 
@@ -114,19 +116,17 @@ def run_internal(
 class LayerReader:
     """The rows of one layer: from memory where they fit as float32, else from the map each time."""
 
-    def __init__(self, states: States, place: int, memory_mib: int) -> None:
-        self.states, self.place = states, place
-        self.kind = np.float64 if states.shards[0].dtype == "F64" else np.float32
-        self.buffer: NDArray[Any] = np.empty((0, states.width), dtype=self.kind)
+    def __init__(self, states: States, place: int, memory_mib: int, scratch: Scratch | None = None) -> None:
+        self.states, self.place, self.scratch = states, place, scratch or Scratch()
+        self.kind = np.dtype(np.float64 if states.shards[0].dtype == "F64" else np.float32)
         self.rows: NDArray[Any] | None = None
-        if len(states) * states.width * self.buffer.itemsize <= memory_mib << 20:
-            self.rows = np.empty((len(states), states.width), dtype=self.kind)
+        if len(states) * states.width * self.kind.itemsize <= memory_mib << 20:
+            self.rows = self.scratch.take("layer", (len(states), states.width), self.kind)
             states.take(0, len(states), place, self.rows)
 
     def __call__(self, start: int, stop: int) -> NDArray[Any]:
-        """Return rows that may be overwritten by the next call: fresh pages cost more than the reading itself."""
+        """Return rows that may be overwritten by the next call."""
         if self.rows is not None:
             return self.rows[start:stop]
-        if len(self.buffer) < stop - start:
-            self.buffer = np.empty((stop - start, self.states.width), dtype=self.kind)
-        return self.states.take(start, stop, self.place, self.buffer[: stop - start])
+        buffer = self.scratch.take("rows", (stop - start, self.states.width), self.kind)
+        return self.states.take(start, stop, self.place, buffer)

@@ -5,6 +5,7 @@ one vector per family, and the background of a fact is a sum over all facts minu
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,13 @@ Array = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 
 SATURATED = 1e-6
+_FACTS_AT_ONCE = 32
 REASONS = ("", "too_few_families", "no_background", "background_saturated")
 
 
 @dataclass(frozen=True)
 class PairCosines:
-    """Mean cosines of one relation, shape [n_facts, n_families, n_families] each, NaN where not defined.
+    """Mean cosines of one relation, shape [n_facts, n_families, n_families] each, NaN where not defined, as for f = g.
 
     `own[i, f, g]` is between the states of fact i in families f and g; `other[i, f, g]` is the mean over the other
     facts j that have g, between fact i in f and fact j in g.
@@ -38,6 +40,60 @@ class Iss:
     reason: NDArray[np.int64]
 
 
+class UnitSums:
+    """What ISS needs of the mean unit vectors of one relation, gathered while they are in the processor's cache.
+
+    Parameters
+    ----------
+    store : array, shape [n_facts, n_families, d]
+        Where the vectors are kept for the second look, in the precision in which they are made.
+    sets : array of bool, shape [n_sets, n_facts]
+        Sets of facts; each fact of a set has the others as its background.
+    """
+
+    def __init__(self, store: NDArray[Any], sets: Bool) -> None:
+        n_facts, n_families, width = store.shape
+        self.store, self.sets = store, sets
+        self.own = np.full((n_facts, n_families, n_families), np.nan)
+        self.totals = np.zeros((len(sets), n_families * width))
+
+    def add(self, facts: slice, units: NDArray[Any]) -> None:
+        """Take in the vectors u_if of consecutive facts, [n, n_families, d]; zeros where a fact lacks a family."""
+        self.store[facts] = units
+        exact = units.astype(np.float64, copy=False)
+        own = self.own[facts]
+        for f in range(own.shape[1]):
+            for g in range(f + 1, own.shape[1]):
+                # A third of the time of a batched product of such small matrices.
+                own[:, f, g] = own[:, g, f] = np.vecdot(exact[:, f], exact[:, g])
+        self.totals += self.sets[:, facts] @ exact.reshape(len(exact), -1)
+
+    def cosines(self, has: Bool) -> list[PairCosines]:
+        """Return the mean cosines within facts and to the other facts, for each set; rows are the facts of the set.
+
+        Parameters
+        ----------
+        has : array of bool, shape [n_facts, n_families]
+            Whether a fact has a family.
+        """
+        n_facts, n_families, width = self.store.shape
+        columns = self.totals.reshape(-1, width).T
+        flat = np.empty((n_facts, n_families, columns.shape[1]))
+        for start in range(0, n_facts, _FACTS_AT_ONCE):
+            part = slice(start, start + _FACTS_AT_ONCE)
+            flat[part] = self.store[part].astype(np.float64, copy=False) @ columns
+        products = flat.reshape(n_facts, n_families, len(self.sets), n_families)
+        result = []
+        for number, members in enumerate(self.sets):
+            mine, own = has[members], self.own[members]
+            count = mine.sum(axis=0)
+            both = mine[:, :, None] & mine[:, None, :]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                other = (products[members, :, number] - own) / (count - 1)
+            result.append(PairCosines(np.where(both, own, np.nan), np.where(both & (count >= 2), other, np.nan)))
+        return result
+
+
 def pair_cosines(units: Array, has: Bool) -> PairCosines:
     """Return the mean cosines within facts and to the other facts of a relation.
 
@@ -48,19 +104,9 @@ def pair_cosines(units: Array, has: Bool) -> PairCosines:
     has : array of bool, shape [n_facts, n_families]
         Whether it has it.
     """
-    n_families = units.shape[1]
-    own = np.empty((len(units), n_families, n_families))
-    for f in range(n_families):
-        for g in range(f, n_families):
-            # A quarter of the time of a batched product of such small matrices.
-            own[:, f, g] = own[:, g, f] = np.vecdot(units[:, f], units[:, g])
-    total = units.sum(axis=0)
-    count = has.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        other = (units @ total.T - own) / (count - 1)
-    both = has[:, :, None] & has[:, None, :]
-    own = np.where(both, own, np.nan)
-    return PairCosines(own, np.where(both & (count >= 2), other, np.nan))
+    sums = UnitSums(np.empty_like(units), np.ones((1, len(units)), dtype=np.bool_))
+    sums.add(slice(0, len(units)), units)
+    return sums.cosines(has)[0]
 
 
 def iss(cosines: PairCosines, families: list[int] | None = None) -> Iss:

@@ -1,8 +1,9 @@
 """From the rows of a relation to the two vectors per fact and family that all internal metrics need.
 
-Rows are streamed in chunks that stay in the processor's cache; what is kept is one representative (mean state) and one
-mean unit vector per fact, family and form of whitening. Directions of plain and centred states are taken in the
-precision of the states (float32 at least); representatives, whose distances are ranked, and whitened states in float64.
+Rows are streamed in chunks of whole facts that stay in the processor's cache; what is kept is one representative (mean
+state) and one mean unit vector per fact, family and form of whitening. Directions of plain and centred states are taken
+in the precision of the states (float32 at least); representatives, whose distances are ranked, and whitened states in
+float64. Products of unit vectors are always taken in float64.
 """
 
 import itertools
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.fks.iss import UnitSums
 from assay.fks.metric_settings import Whitening
 from assay.fks.whitening import Moments
 
@@ -22,8 +24,8 @@ Rows = NDArray[Any]
 Index = NDArray[np.int64]
 Bool = NDArray[np.bool_]
 
-# 128 rows of 2,304 float32 are 1.2 MB; measured fastest among 64 to 512 without a matrix, and a matrix does not mind.
-CHUNK = 128
+# 256 rows of 2,304 float32 are 2.4 MB; measured fastest among 32 to 512 without a matrix, and a matrix does not mind.
+CHUNK = 256
 Take = Callable[[int, int], Rows]
 
 
@@ -78,56 +80,85 @@ class RelationRows:
 
     @cached_property
     def chunks(self) -> "tuple[Chunk, ...]":
-        """The rows in pieces of about `CHUNK` that split no group; made once, used for every layer and view."""
-        first = np.flatnonzero(np.r_[True, np.diff(self.group) != 0, True])
-        # The last group boundary within CHUNK rows of each start, or the end of a group that is longer.
+        """The rows in pieces of about `CHUNK` that split no fact; made once, used for every layer and view."""
+        fact = self.group // self.n_families
+        first = np.flatnonzero(np.r_[True, np.diff(fact) != 0, True])
+        # The last fact boundary within CHUNK rows of each start, or the end of a fact that has more rows.
         edges = [0]
         while edges[-1] < len(self.group):
             fits = first[np.searchsorted(first, edges[-1] + CHUNK, side="right") - 1]
             edges.append(int(fits) if fits > edges[-1] else int(first[np.searchsorted(first, edges[-1], "right")]))
-        return tuple(
-            Chunk(self.start + a, self.start + b, self.group[a:b], self.sizes) for a, b in itertools.pairwise(edges)
-        )
+        return tuple(Chunk(self, a, b) for a, b in itertools.pairwise(edges))
 
 
 class Chunk:
-    """Consecutive rows of a relation and the sparse matrix that sums them by group.
+    """The rows of consecutive facts of a relation and the sparse matrix that sums them by fact and family.
 
     The product with a sparse matrix takes a third of the time of `np.add.reduceat`; making the matrix takes as long as
     using it, so it is kept and gets new weights.
+
+    Attributes
+    ----------
+    start, stop : int
+        Rows [start, stop) of the sorted states.
+    facts : slice
+        Positions in the relation.
+    share : array, shape [stop - start]
+        1 / number of rows that a row's fact has in its family.
     """
 
-    def __init__(self, start: int, stop: int, group: Index, sizes: Index) -> None:
+    def __init__(self, rows: RelationRows, start: int, stop: int) -> None:
         from scipy.sparse import csr_array
 
-        self.start, self.stop = start, stop
-        first = np.flatnonzero(np.r_[True, np.diff(group) != 0])
-        self.groups = group[first]
-        self.share = 1.0 / sizes[group]
-        n = stop - start
+        self.start, self.stop = rows.start + start, rows.start + stop
+        group = rows.group[start:stop]
+        self.facts = slice(int(group[0]) // rows.n_families, int(group[-1]) // rows.n_families + 1)
+        self.share = 1.0 / rows.sizes[group]
+        n, low, high = stop - start, self.facts.start * rows.n_families, self.facts.stop * rows.n_families
+        edges = np.searchsorted(group, np.arange(low, high + 1))
+        kinds: tuple[Any, ...] = (np.float32, np.float64)
         self._matrices = {
-            kind: csr_array((self.share.astype(kind), np.arange(n), np.append(first, n)), shape=(len(first), n))
-            for kind in (np.float32, np.float64)
+            kind: csr_array((self.share.astype(kind), np.arange(n), edges), shape=(high - low, n)) for kind in kinds
         }
 
     def sums(self, weights: Array, rows: Rows) -> Rows:
-        """Return the weighted sum of the rows of each of `groups`, in the precision of the rows."""
+        """Return the weighted sums of rows, [facts * n_families, d] in their precision; zeros where there is no row."""
         matrix = self._matrices[rows.dtype.type]
         matrix.data[:] = weights
         return np.asarray(matrix @ rows)
 
+    def unit_sums(self, rows: Rows) -> Rows:
+        """Return the mean unit vectors, as `sums` does."""
+        norm = np.sqrt(np.vecdot(rows, rows).astype(np.float64))
+        # The cosine with a zero vector is 0, so it has no direction to add, but it counts as a member.
+        return self.sums(np.divide(self.share, norm, out=np.zeros_like(norm), where=norm > 0), rows)
+
+
+class Scratch:
+    """Memory that is used again for the next relation and layer: fresh pages cost more than what is written to them."""
+
+    def __init__(self) -> None:
+        self._buffers: dict[tuple[str, Any], NDArray[Any]] = {}
+
+    def take(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
+        """Return an array with any content; it holds until the name is taken again."""
+        key, size = (name, np.dtype(dtype)), int(np.prod(shape))
+        if key not in self._buffers or self._buffers[key].size < size:
+            self._buffers[key] = np.empty(size, dtype=dtype)
+        return self._buffers[key][:size].reshape(shape)
+
 
 @dataclass(frozen=True)
 class RelationVectors:
-    """Vectors of one relation at one layer, [n_facts, n_families, d] each; zeros where `has` is false.
+    """Vectors of one relation at one layer, by form of whitening.
 
-    `means` are the representatives (means of states that are not normalised) and `units` the mean unit vectors, by
-    form of whitening.
+    `means` are the representatives (means of states that are not normalised), [n_facts, n_families, d], zeros where
+    `has` is false; `units` what ISS needs of the mean unit vectors.
     """
 
     has: Bool
     means: Mapping[Whitening, Array]
-    units: Mapping[Whitening, Array]
+    units: Mapping[Whitening, UnitSums]
 
 
 def relation_vectors(
@@ -138,6 +169,8 @@ def relation_vectors(
     units: Sequence[Whitening],
     means: Sequence[Whitening],
     jacobian: Array | None = None,
+    sets: Bool | None = None,
+    scratch: Scratch | None = None,
 ) -> RelationVectors:
     """Stream the rows of a relation once.
 
@@ -153,46 +186,41 @@ def relation_vectors(
         Forms under which unit vectors and representatives are wanted.
     jacobian : array, shape [d, d], optional
         Transport J: the states are J x.
+    sets : array of bool, shape [n_sets, n_facts], optional
+        Sets of facts that are one another's background; all facts by default.
+    scratch : Scratch, optional
+        What it returned for an earlier relation is overwritten.
     """
-    n_groups = len(rows.facts) * rows.n_families
-    unit_sums = {mode: np.zeros((n_groups, width)) for mode in units}
-    mean_sums = {mode: np.zeros((n_groups, width)) for mode in means}
+    scratch = scratch or Scratch()
+    shape = (len(rows.facts), rows.n_families, width)
+    chosen = np.ones((1, shape[0]), dtype=np.bool_) if sets is None else sets
+    kept = {mode: scratch.take(f"means {mode}", shape) for mode in means}
+    sums: dict[Whitening, UnitSums] = {}
     for chunk in rows.chunks:
         x = take(chunk.start, chunk.stop)
         if jacobian is not None:
             x = x.astype(np.float64) @ jacobian.T
-        for mode in ("none", "center"):
-            if mode in unit_sums:
-                _add_units(unit_sums[mode], chunk, _moved(forms[mode], x))
-        exact = [mode for mode in forms if mode in mean_sums or (mode == "zca" and mode in unit_sums)]
-        if exact:
-            x = x.astype(np.float64)
-        # A matrix overwrites the centred rows, so each form gets its own.
-        for mode in exact:
-            y = _moved(forms[mode], x)
-            if mode in mean_sums:
-                mean_sums[mode][chunk.groups] = chunk.sums(chunk.share, y)
-            if mode == "zca" and mode in unit_sums:
-                _add_units(unit_sums[mode], chunk, y)
-    shape = (len(rows.facts), rows.n_families, width)
-    return RelationVectors(
-        rows.has,
-        {mode: values.reshape(shape) for mode, values in mean_sums.items()},
-        {mode: values.reshape(shape) for mode, values in unit_sums.items()},
-    )
+        exact: Rows | None = None
+        for mode, view in forms.items():
+            if mode in kept or (mode == "zca" and mode in units):
+                exact = x.astype(np.float64) if exact is None else exact
+                # A matrix overwrites the centred rows, so each form gets its own.
+                y = _moved(view, exact, scratch)
+                if mode in kept:
+                    kept[mode][chunk.facts] = chunk.sums(chunk.share, y).reshape(-1, *shape[1:])
+            if mode in units:
+                directed = y if mode == "zca" else _moved(view, x, scratch)
+                if mode not in sums:
+                    store = scratch.take(f"units {mode}", shape, directed.dtype)
+                    sums[mode] = UnitSums(store, chosen)
+                sums[mode].add(chunk.facts, chunk.unit_sums(directed).reshape(-1, *shape[1:]))
+    return RelationVectors(rows.has, kept, sums)
 
 
-def _add_units(sums: Array, chunk: Chunk, y: Rows) -> None:
-    norm = np.sqrt(np.vecdot(y, y).astype(np.float64))
-    # The cosine with a zero vector is 0, so it has no direction to add, but it counts as a member.
-    inverse = np.divide(chunk.share, norm, out=np.zeros_like(norm), where=norm > 0)
-    sums[chunk.groups] = chunk.sums(inverse, y)
-
-
-def _moved(view: View, x: Rows) -> Rows:
+def _moved(view: View, x: Rows, scratch: Scratch) -> Rows:
     if view.mean is None:
         return x
-    centred = x - view.mean.astype(x.dtype)
+    centred = np.subtract(x, view.mean.astype(x.dtype), out=scratch.take("centred", x.shape, x.dtype))
     return centred if view.matrix is None else whiten(centred, view.matrix)
 
 
