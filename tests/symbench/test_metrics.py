@@ -18,7 +18,7 @@ from assay.records.step import Input, Inputs
 from assay.symbench import metrics
 from assay.symbench.avenorm import published_rates
 from assay.symbench.catalog import TASKS
-from assay.symbench.comparison import Bootstrap, Member, compare
+from assay.symbench.comparison import Bootstrap, Member, across, compare
 from assay.symbench.counting import counted, level_names, samples_digest
 from assay.symbench.label_rows import LabelRow, ModeVerdict, Outcome
 from assay.symbench.rows import TaskRow
@@ -94,12 +94,24 @@ def test_rates_and_scores_of_a_small_experiment(tmp_path: Path) -> None:
     }
     made = metrics.compute(*job(tmp_path, runs))
     rows = tidy(made)
-    rate = rows["m", "a", "upstream", "extraction=normalized;seed=0;task=game24", "success_rate", ""]
+    rate = rows[
+        "m", "a", "upstream", "extraction=normalized;questions=published;seed=0;task=game24", "success_rate", ""
+    ]
     assert (rate.value, rate.n, rate.n_failed, rate.unit, rate.determinism) == (0.5, 4, 0, "fraction", "isa")
-    level = rows["m", "a", "upstream", "extraction=normalized;level=1;seed=0;task=game24", "success_rate", ""]
+    level = rows[
+        "m", "a", "upstream", "extraction=normalized;level=1;questions=published;seed=0;task=game24", "success_rate", ""
+    ]
     assert (level.value, level.n) == (0.5, 2)
-    assert rows["m", "b", "upstream", "extraction=normalized;seed=0;tasks=2", "mean_success_rate", ""].value == 0.5
-    assert rows["m", "b", "upstream", "extraction=normalized;seed=0;tasks=2", "failed_rate", ""].value == 1 / 8
+    assert (
+        rows[
+            "m", "b", "upstream", "extraction=normalized;questions=published;seed=0;tasks=2", "mean_success_rate", ""
+        ].value
+        == 0.5
+    )
+    assert (
+        rows["m", "b", "upstream", "extraction=normalized;questions=published;seed=0;tasks=2", "failed_rate", ""].value
+        == 1 / 8
+    )
     # Game 24: 50 and 100 of at most 100; letters: 25 and 0 of at most 25.
     scores = {
         (line["method"], line["split"]): float(line["avenorm"])
@@ -111,7 +123,12 @@ def test_rates_and_scores_of_a_small_experiment(tmp_path: Path) -> None:
         ("a", "total"): 75.0, ("b", "total"): 50.0,
     }  # fmt: skip
     total = rows[
-        "m", "b", "upstream", "comparison=methods;extraction=normalized;seed=0;split=total;tasks=2", "avenorm", ""
+        "m",
+        "b",
+        "upstream",
+        "comparison=methods;extraction=normalized;questions=published;seed=0;split=total;tasks=2",
+        "avenorm",
+        "",
     ]
     assert (total.value, total.n, total.n_failed, total.unit) == (50.0, 8, 1, "percent")
     first = table(made, "success_rates.csv")[0]
@@ -148,7 +165,77 @@ def test_models_are_compared_under_each_method(tmp_path: Path) -> None:
         ("methods", "m2", "m2", "a"): 100.0, ("methods", "m2", "m2", "b"): 0.0,
         ("models", "a", "m1", "a"): 50.0, ("models", "a", "m2", "a"): 100.0,
         ("models", "b", "m1", "b"): 100.0, ("models", "b", "m2", "b"): 0.0,
+        # How the methods do over all models: the mean of their scores within each.
+        ("across", "2 models", "", "a"): 75.0, ("across", "2 models", "", "b"): 50.0,
     }  # fmt: skip
+    across = [line for line in lines if line["comparison"] == "across" and line["split"] == "total"]
+    assert {line["n"] for line in across} == {"4"}
+
+
+def test_scores_across_models_have_paired_intervals_and_need_the_same_methods(tmp_path: Path) -> None:
+    """An independent loop over the same draws, all models and methods at once, gives the same interval."""
+    groups = [
+        [member("a", game24="rrwwr", letters="wwrw"), member("b", game24="wwrrw", letters="rrww")],
+        [member("a", game24="rwwww", letters="rrrw"), member("b", game24="wrrrw", letters="wwww")],
+    ]
+    bootstrap = Bootstrap(resamples=200, level=0.9, seed=3)
+    found = {(s.name, s.split): s for s in across(groups, ["game24", "letters"], bootstrap)}
+    values = []
+    for replicate in range(200):
+        means = []
+        for group in groups:
+            total = 0.0
+            for task, n in (("game24", 5), ("letters", 4)):
+                drawn = np.random.default_rng(derive_seed("symbench-bootstrap", 3, task)).integers(0, n, (200, n))
+                rates = [np.mean([one.solved[task][k] for k in drawn[replicate]]) for one in group]
+                total += rates[0] / max(rates) if max(rates) else 0.0
+            means.append(100 * total / 2)
+        values.append(sum(means) / 2)
+    low, high = np.quantile(values, [0.05, 0.95])
+    score = found["a", "total"]
+    assert (score.low, score.high) == (pytest.approx(low), pytest.approx(high))
+    assert found["a", "unseen"].zero_tasks == ()
+
+    one_method = {("m1", "a"): labels(game24="rw"), ("m1", "b"): labels(game24="rr"), ("m2", "a"): labels(game24="rr")}
+    lines = table(metrics.compute(*job(tmp_path, one_method)), "avenorm.csv")
+    assert "across" not in {line["comparison"] for line in lines}
+
+
+def test_a_score_is_as_reproducible_as_all_that_it_is_compared_with(tmp_path: Path) -> None:
+    config, inputs = job(tmp_path, {("m", "a"): labels(game24="rw"), ("m", "b"): labels(game24="rr")})
+    config["runs"][1]["determinism"] = "volatile"
+    rows = tidy(metrics.compute(config, inputs)).values()
+    assert {row.determinism for row in rows if row.metric == "avenorm"} == {"volatile"}
+    assert {row.determinism for row in rows if row.metric == "success_rate" and row.method == "a"} == {"isa"}
+
+
+def test_cells_say_whose_questions_they_are_about_and_what_the_model_is(tmp_path: Path) -> None:
+    own = [msgspec.structs.replace(row, question_source="own") for row in labels(letters="rw")]
+    config, inputs = job(tmp_path, {("m", name): [*labels(game24="rw"), *own] for name in "ab"})
+    for run in config["runs"]:
+        run["setting"] = {"dtype": "float32", "template": "own"}
+    made = metrics.compute(config, inputs)
+    settings = {(row.metric, row.setting) for row in tidy(made).values() if row.profile == "upstream"}
+    for metric, words in (
+        ("success_rate", "questions=own;seed=0;task=letters"),
+        ("success_rate", "questions=published;seed=0;task=game24"),
+        ("mean_success_rate", "questions=own+published"),
+        ("avenorm", "questions=own+published;seed=0;split=total"),
+        ("avenorm", "questions=own;seed=0;split=unseen"),
+    ):
+        assert [text for name, text in settings if name == metric and words in text], words
+    assert all("dtype=float32" in text and "template=own" in text for _, text in settings)
+    assert {line["questions"] for line in table(made, "avenorm.csv")} == {"own", "published", "own+published"}
+
+
+def test_a_level_of_one_sample_is_no_row_of_the_table(tmp_path: Path) -> None:
+    made = metrics.compute(*job(tmp_path, {("m", "a"): labels(game24="rw")}))
+    assert [line["level"] for line in table(made, "success_rates.csv") if line["profile"] == "upstream"] == [
+        "",
+        "1",
+        "2",
+    ]
+    assert not [row for row in tidy(made).values() if "level=" in row.setting]
 
 
 def test_alone_nothing_is_compared(tmp_path: Path) -> None:

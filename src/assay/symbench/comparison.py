@@ -1,6 +1,6 @@
 """Average normalised scores of a comparison set, with intervals from resampling within tasks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import msgspec
@@ -9,7 +9,7 @@ import numpy as np
 from assay.canonical import derive_seed
 from assay.errors import DataError
 from assay.stats.bootstrap import Array, percentile_interval, resample, unit_counts
-from assay.symbench.avenorm import SPLITS, Missing, average_normalized, split_tasks
+from assay.symbench.avenorm import SPLITS, AverageNormalized, Missing, average_normalized, split_tasks
 
 Solved = Mapping[str, Sequence[bool]]  # task -> one value a sample, in the order of the samples
 
@@ -53,6 +53,14 @@ class Bootstrap(msgspec.Struct, frozen=True):
     seed: int = 20260102
 
 
+class Scored(msgspec.Struct, frozen=True):
+    """The scores of a comparison set over one split, and what they are in each replicate."""
+
+    split: str
+    found: AverageNormalized
+    replicates: Array | None  # [resamples, members], percent; None where a task has a single sample
+
+
 def compare(
     members: Sequence[Member],
     tasks: Sequence[str],
@@ -76,38 +84,100 @@ def compare(
     DataError
         If two members have different samples of a task, or one lacks a task under the policy "refuse".
     """
+    scores = []
+    for part in _scored(members, tasks, bootstrap, missing, external or {}):
+        for number, (name, percent) in enumerate(part.found.percent.items()):
+            own = number < len(members)
+            column = part.replicates[:, number] if own and part.replicates is not None else None
+            scores.append(_score(name, part, percent, column, bootstrap.level, external=not own))
+    return scores
+
+
+def across(
+    groups: Sequence[Sequence[Member]],
+    tasks: Sequence[str],
+    bootstrap: Bootstrap,
+    missing: Missing = "refuse",
+    external: Mapping[str, Mapping[str, Fraction]] | None = None,
+) -> list[Score]:
+    """Return each method's mean over the models of its scores within each model: how it generalises.
+
+    A split in which the models do not share the tasks (policy "common") is left out.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of Member
+        For each model the methods, the same ones in the same order.
+
+    Raises
+    ------
+    DataError
+        As `compare`.
+    """
+    parts = [
+        {part.split: part for part in _scored(members, tasks, bootstrap, missing, external or {})} for members in groups
+    ]
+    scores = []
+    for split in SPLITS:
+        same = [found[split] for found in parts if split in found]
+        if len({part.found.tasks for part in same}) != 1 or len(same) < len(parts):
+            continue
+        # What no model solves, whatever the method.
+        zero = set.intersection(*(set(part.found.zero_tasks) for part in same))
+        for number, member in enumerate(groups[0]):
+            percent = sum((part.found.percent[member.name] for part in same), Fraction(0)) / len(same)
+            # The samples of all models are the same, and so are the drawn ones.
+            columns = [part.replicates[:, number] for part in same if part.replicates is not None]
+            mean = np.mean(columns, axis=0) if len(columns) == len(same) else None
+            score = _score(member.name, same[0], percent, mean, bootstrap.level)
+            unsolved = tuple(task for task in score.tasks if task in zero)
+            scores.append(msgspec.structs.replace(score, zero_tasks=unsolved))
+    return scores
+
+
+def _scored(
+    members: Sequence[Member],
+    tasks: Sequence[str],
+    bootstrap: Bootstrap,
+    missing: Missing,
+    others: Mapping[str, Mapping[str, Fraction]],
+) -> Iterator[Scored]:
     refuse_different_samples(members)
-    others = external or {}
     clash = [member.name for member in members if member.name in others]
     if clash:
         raise DataError(f"a method and a printed column are both named {clash[0]!r}", remedy="rename the method")
     rates = {member.name: {task: _share(values) for task, values in member.solved.items()} for member in members}
     rates |= {name: dict(column) for name, column in others.items()}
     replicates = {task: _replicates(task, members, others, bootstrap) for task in tasks}
-    scores = []
     for split in SPLITS:
         chosen = [task for task in split_tasks(split) if task in tasks]
         if missing == "common":
             chosen = [task for task in chosen if all(task in column for column in rates.values())]
-        if not chosen:
-            continue
-        found = average_normalized(rates, chosen, missing)
-        intervals = _intervals([replicates[task] for task in found.tasks], len(members), bootstrap.level)
-        for number, (name, percent) in enumerate(found.percent.items()):
-            low, high = intervals[number] if number < len(members) else (None, None)
-            scores.append(
-                Score(
-                    name=name,
-                    split=split,
-                    percent=percent,
-                    low=low,
-                    high=high,
-                    tasks=found.tasks,
-                    zero_tasks=found.zero_tasks,
-                    external=name in others,
-                )
-            )
-    return scores
+        if chosen:
+            found = average_normalized(rates, chosen, missing)
+            parts = [part for task in found.tasks if (part := replicates[task]) is not None]
+            complete = len(parts) == len(found.tasks)
+            yield Scored(split, found, 100 * np.sum(parts, axis=0) / len(parts) if complete else None)
+
+
+def _score(
+    name: str, part: Scored, percent: Fraction, replicates: Array | None, level: float, *, external: bool = False
+) -> Score:
+    low: float | None = None
+    high: float | None = None
+    # Without any spread (no one solves anything) an interval of width zero would claim certainty.
+    if replicates is not None and np.ptp(replicates) > 0:
+        low, high = percentile_interval(replicates, level)
+    return Score(
+        name=name,
+        split=part.split,
+        percent=percent,
+        low=low,
+        high=high,
+        tasks=part.found.tasks,
+        zero_tasks=part.found.zero_tasks,
+        external=external,
+    )
 
 
 def refuse_different_samples(members: Sequence[Member]) -> None:
@@ -147,16 +217,3 @@ def _replicates(
     best = np.maximum(rates.max(axis=1, keepdims=True), fixed)
     scores: Array = np.divide(rates, best, out=np.zeros_like(rates), where=best > 0)
     return scores
-
-
-def _intervals(
-    replicates: Sequence[Array | None], members: int, level: float
-) -> list[tuple[float | None, float | None]]:
-    present = [part for part in replicates if part is not None]
-    if len(present) < len(replicates):
-        return [(None, None)] * members
-    scores = 100 * sum(present) / len(present)
-    # Without any spread (no one solves anything) an interval of width zero would claim certainty.
-    return [
-        (None, None) if np.ptp(column) == 0 else percentile_interval(column, level) for column in np.asarray(scores).T
-    ]

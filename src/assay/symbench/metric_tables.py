@@ -7,18 +7,22 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from assay.records.rows import Determinism
 from assay.stats.intervals import wilson
 from assay.symbench.catalog import TASKS
 from assay.symbench.comparison import Score
 from assay.symbench.counting import Counts
 
+Comparison = Literal["methods", "models", "across"]
+
 _COUNTS = Counts.__struct_fields__
-_RUN = ("model", "method", "profile", "extraction", "seed")
-RATES = (*_RUN, "task", "split", "level", *_COUNTS, "percent", "ci_low", "ci_high")
+RATES = (
+    "model", "method", "profile", "extraction", "seed", "task", "split", "level", "questions",
+    *_COUNTS, "percent", "ci_low", "ci_high",
+)  # fmt: skip
 AVENORM = (
-    *_RUN,
-    "source", "comparison", "compared_in", "columns", "printed_columns", "split", "n_tasks", "unsolved_tasks",
-    "avenorm", "ci_low", "ci_high",
+    "comparison", "compared_in", "split", "model", "method", "profile", "extraction", "seed", "source",
+    "avenorm", "ci_low", "ci_high", "n_tasks", "unsolved_tasks", "columns", "printed_columns", "questions",
     *_COUNTS,
     "tasks",
 )  # fmt: skip
@@ -42,6 +46,9 @@ class RateLine(msgspec.Struct, frozen=True):
     seed: int
     task: str
     level: str
+    questions: str
+    setting: dict[str, str]
+    determinism: Determinism
     counts: Counts
 
     def cells(self) -> list[object]:
@@ -50,7 +57,7 @@ class RateLine(msgspec.Struct, frozen=True):
         bounds = [None if bound is None else 100 * bound for bound in (interval.low, interval.high)]
         return [
             self.model, self.method, self.profile, self.extraction, self.seed,
-            self.task, TASKS[self.task].split, self.level,
+            self.task, TASKS[self.task].split, self.level, self.questions,
             *msgspec.structs.astuple(self.counts), 100 * float(self.counts.rate), *bounds,
         ]  # fmt: skip
 
@@ -61,11 +68,16 @@ class AvenormLine(msgspec.Struct, frozen=True, kw_only=True):
     Attributes
     ----------
     comparison, of : str
-        "methods" of the model `of`, or "models" under the method `of`.
+        "methods" of the model `of`; "models" under the method `of`; "across": mean over so many models (`of`) of the
+        method's scores among the methods of each.
     columns, external_columns : int
         Measured and printed columns of the comparison set.
     source : str
         "measured", or "printed" for a column of rates that the paper printed.
+    questions : str
+        Whose words the questions are.
+    determinism : str
+        Weakest class of all runs that are compared: each of them decides the best rates.
     """
 
     model: str
@@ -73,12 +85,15 @@ class AvenormLine(msgspec.Struct, frozen=True, kw_only=True):
     profile: str
     extraction: str
     seed: int
-    comparison: Literal["methods", "models"]
+    comparison: Comparison
     of: str
     columns: int
     external_columns: int
     source: Literal["measured", "printed"]
     split: str
+    questions: str
+    setting: dict[str, str]
+    determinism: Determinism
     score: Score
     counts: Counts
 
@@ -86,10 +101,11 @@ class AvenormLine(msgspec.Struct, frozen=True, kw_only=True):
         """Return the cells of `AVENORM`; score and bounds in [0, 100]."""
         counts = msgspec.structs.astuple(self.counts)
         return [
+            self.comparison, self.of, self.split,
             self.model, self.method, self.profile, self.extraction, self.seed, self.source,
-            self.comparison, self.of, self.columns, self.external_columns,
-            self.split, len(self.score.tasks), " ".join(self.score.zero_tasks),
             float(self.score.percent), self.score.low, self.score.high,
+            len(self.score.tasks), " ".join(self.score.zero_tasks), self.columns, self.external_columns,
+            self.questions,
             *(counts if self.source == "measured" else [None] * len(counts)),
             " ".join(self.score.tasks),
         ]  # fmt: skip

@@ -66,7 +66,8 @@ def jobs(configs: Configs) -> Iterator[Job]:
                 yield from answers
                 needs.append(Need("labels", "labels", item))
                 weakest = answers[0].determinism
-                runs.append({"model": model, "method": name, "seed": seed, "determinism": weakest})
+                run = {"model": model, "method": name, "seed": seed, "determinism": weakest}
+                runs.append(run | {"setting": _setting(configs, model)})
     yield Job(*METRICS, COMPUTE, metric_settings(config, data, runs), (Need("tasks", "tasks", data), *needs))
 
 
@@ -103,6 +104,12 @@ def metric_settings(config: SymbenchConfig, data: str, runs: list[dict[str, Any]
         "missing": metrics.missing,
         "bootstrap": {"resamples": metrics.resamples, "level": metrics.level, "seed": metrics.seed},
     }
+
+
+def _setting(configs: Configs, model: str) -> dict[str, str]:
+    """Return what of a model tells its rows from those of another entry with the same weights."""
+    entry = configs.model(model)
+    return {"dtype": entry.dtype, "template": "own" if entry.chat_template else "none"}
 
 
 def sandbox_section(executions: Executions, limit_s: float) -> dict[str, Any]:
