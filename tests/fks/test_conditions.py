@@ -149,6 +149,13 @@ def test_inputs_stand_before_what_needs_them(project):
         seen.add((job.stage, job.item))
 
 
+def arrived(config, taken):
+    """Whether every value of a config is in what was read from it; what a config leaves out has a default there."""
+    if isinstance(config, dict):
+        return all(key in taken and arrived(value, taken[key]) for key, value in config.items())
+    return config == taken
+
+
 def test_every_config_is_what_its_function_takes(project):
     import msgspec
 
@@ -159,8 +166,7 @@ def test_every_config_is_what_its_function_takes(project):
     for job in jobs:
         if job.function in SETTINGS:
             taken = json.loads(msgspec.json.encode(msgspec.convert(job.config, SETTINGS[job.function])))
-            # Every key of the config has arrived; settings that the config leaves out have defaults.
-            assert {key: taken[key] for key in job.config} == job.config
+            assert arrived(job.config, taken), job.function
             checked.add(job.function)
     assert checked == set(SETTINGS)
 
@@ -222,6 +228,8 @@ def test_filter_models_are_marked_and_known(project):
     assert jobs["queries/fks-embedded"].needs[0].item == "fks-embedded.candidates"
     assert jobs["metrics/fks-embedded.tiny-a.s0"].config["filter_model"] is True
     assert jobs["metrics/fks-embedded.tiny-b.s0"].config["filter_model"] is False
+    off = plan(project(qualification={"enabled": False, "filter_models": ["tiny-a"]}))
+    assert off["metrics/fks-embedded.tiny-a.s0"].config["filter_model"] is False
     with pytest.raises(ConfigError, match="tiny-z"):
         plan(project(qualification={"enabled": True, "filter_models": ["tiny-z"]}))
 

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from assay.errors import DataError
+from assay.errors import ConfigError, DataError
 from assay.fks.builder import build
-from assay.fks.qualification import PromptCount, cloze_prompt, first_token, keep_qualified, qualify
+from assay.fks.qualification import cloze_prompt, first_tokens, keep_qualified, qualify
+from assay.fks.qualification_report import PromptCount
 from assay.fks.rows import QueryRow
 from assay.records.jsonl import write_rows
 from assay.records.step import Input, Inputs
@@ -86,12 +87,12 @@ def test_only_forward_format_queries_are_asked():
 
 def test_the_first_token_comes_after_the_prompts_own():
     words = WordModel("m", {})
-    assert first_token(words.tokens, "a b", "New York") == words.words["New"]
+    assert list(first_tokens(words.tokens, "a b", ["New York", "Graz"])) == [words.words["New"], words.words["Graz"]]
 
 
 def test_a_surface_that_joins_the_prompt_cannot_be_compared():
     pairs = {"a": [1], "a b": [9]}
-    assert first_token(pairs.__getitem__, "a", "b") is None
+    assert list(first_tokens(pairs.__getitem__, "a", ["b"])) == [None]
 
 
 def test_a_fact_stays_if_one_prompt_is_right_for_every_model(dataset):
@@ -122,3 +123,8 @@ def test_rows_that_stay_are_unchanged(dataset, tmp_path):
 def test_no_fact_left_is_an_error(dataset, tmp_path):
     with pytest.raises(DataError, match="none of 8 facts qualifies"):
         keep_qualified({"filter_models": ["m"]}, stored(tmp_path, dataset), {"m": WordModel("m", {})})
+
+
+def test_models_other_than_the_named_ones_are_refused(dataset, tmp_path):
+    with pytest.raises(ConfigError, match="the models are"):
+        keep_qualified({"filter_models": ["m", "n"]}, stored(tmp_path, dataset), {"m": WordModel("m", {})})

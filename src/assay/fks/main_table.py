@@ -9,6 +9,7 @@ from assay.canonical import canonical_bytes
 from assay.errors import DataError
 from assay.fks.main_table_text import csv_table, latex_table, markdown_table
 from assay.fks.metric_document import CAVEATS, Document, Line, Measured
+from assay.fks.qualification_report import sentence
 from assay.fks.table_rows import SCHEMA, AcrossModels, Cell, MainRow, MainTable
 from assay.records.step import Inputs, Outputs
 from assay.stats.ranks import spearman
@@ -37,7 +38,13 @@ def build(config: dict[str, Any], inputs: Inputs) -> Outputs:
         for artifact in inputs.all("metrics")
     ]
     rows = [row for document, determinism in documents for row in main_rows(document, determinism)]
-    table = MainTable(schema=SCHEMA, rows=tuple(rows), across_models=tuple(across_models(rows)), caveats=CAVEATS)
+    table = MainTable(
+        schema=SCHEMA,
+        rows=tuple(rows),
+        across_models=tuple(across_models(rows)),
+        caveats=CAVEATS,
+        choice=tuple(dict.fromkeys(sentence(d.dataset, d.qualification) for d, _ in documents if d.qualification)),
+    )
     return {
         "main_table.json": msgspec.json.format(canonical_bytes(msgspec.to_builtins(table)), indent=2) + b"\n",
         "main_table.csv": csv_table(table).encode(),

@@ -65,7 +65,14 @@ def markdown_table(table: MainTable) -> str:
     head = ["model", "transport", "coverage", "subset", "anchor", "n facts", *(_SHORT[column] for column in COLUMNS)]
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     lines += ["| " + " | ".join(_texts(row, "–")) + " |" for row in table.rows]
-    lines += ["", *(f"- {note}" for note in NOTES), "", "Caveats:", "", *(f"- {caveat}" for caveat in table.caveats)]
+    lines += [
+        "",
+        *(f"- {note}" for note in (*NOTES, *table.choice)),
+        "",
+        "Caveats:",
+        "",
+        *(f"- {caveat}" for caveat in table.caveats),
+    ]
     shown = [one for one in table.across_models if one.spearman is not None]
     if shown:
         lines += ["", "Over models (Spearman of model means):", ""]
@@ -93,7 +100,7 @@ def latex_table(table: MainTable) -> str:
         r"\end{tabular}",
         "",
         r"\begin{itemize}",
-        *(rf"\item {_latex(text)}" for text in (*NOTES, *table.caveats)),
+        *(rf"\item {_latex(text)}" for text in (*NOTES, *table.choice, *table.caveats)),
         r"\end{itemize}",
     ]
     return "\n".join(lines) + "\n"

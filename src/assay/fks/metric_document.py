@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from assay.fks.qualification_report import QualificationReport
 from assay.fks.summary import Number, tidy
 
 SCHEMA = "assay.fks.metrics/1"
@@ -57,7 +58,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
     `inputs` maps file names to sha256 digests of their bytes; `config` is the job's own, so a number can be traced
     to what made it without any other file. `side` holds the tables of section 7.1, `states` what was found in the
-    hidden states (rows used, excluded rows by reason, layers, where the states were taken).
+    hidden states (rows used, excluded rows by reason, layers, where the states were taken), `qualification` what the
+    choice of facts by filter models tried and kept.
     """
 
     schema: str
@@ -74,6 +76,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[Line, ...]
     side: dict[str, Measured]
     states: dict[str, object]
+    qualification: QualificationReport | None = None
     caveats: tuple[str, ...] = CAVEATS
 
 

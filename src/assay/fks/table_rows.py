@@ -71,9 +71,13 @@ class AcrossModels(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MainTable(msgspec.Struct, frozen=True, kw_only=True):
-    """The main table as data; every text form is made from it."""
+    """The main table as data; every text form is made from it.
+
+    `choice` has a sentence for each dataset whose facts were chosen by filter models.
+    """
 
     schema: str
     rows: tuple[MainRow, ...]
     across_models: tuple[AcrossModels, ...]
     caveats: tuple[str, ...]
+    choice: tuple[str, ...] = ()
