@@ -41,36 +41,51 @@ def counts(done):
     return tuple(int(number) for number in found.groups())
 
 
-@pytest.mark.parametrize(
-    ("how", "expected"),
-    [({}, (10, 0, 0)), ({"ordinary": True}, (10, 0, 0)), ({"contained": True}, (9, 0, 1))],
-    ids=["this user", "unprivileged", "container"],
-)
-def test_criterion_1_hostile_cases_in_short(command, data, tmp_path, how, expected):
-    if how.get("contained") and os.geteuid():
-        expected = (8, 1, 1)  # semaphores need a user of their own: multiprocessing does not work there
-    done = command("conformance", "sandbox", subset(data, tmp_path, QUICK), **how)
-    assert counts(done) == expected, done.stdout
+ENVIRONMENTS = {
+    "this user": {},
+    "unprivileged": {"ordinary": True},
+    "container": {"contained": True},
+    "unprivileged in a container": {"ordinary": True, "contained": True},
+}
+environments = pytest.mark.parametrize("where", ENVIRONMENTS)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["cases.jsonl", "own_cases.jsonl"])
-@pytest.mark.parametrize("how", [{}, {"ordinary": True}], ids=["this user", "unprivileged"])
-def test_criterion_1_all_hostile_cases_with_namespaces(command, data, name, how):
-    done = command("conformance", "sandbox", data / name, **how)
-    total = len((data / name).read_text().splitlines())
-    assert counts(done) == (total, 0, 0), done.stdout
+def shortfalls(where):
+    """Return (skipped at most, ids that fail) of the hostile cases: what an environment is known not to give."""
+    if "container" not in where:
+        return 0, set()
+    # Disk cannot be capped without a mount namespace. A pool of processes needs POSIX semaphores, whose folder is
+    # fixed: where the snippet has no user of its own, it would open what else this user keeps there.
+    own_user = where == "container" and os.geteuid() == 0
+    return 3, set() if own_user else {"d26"}
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["cases.jsonl", "own_cases.jsonl"])
-@pytest.mark.skipif(os.geteuid() != 0, reason="the container's root switches to a user of its own")
-def test_criterion_1_all_hostile_cases_in_a_container(command, data, name):
-    done = command("conformance", "sandbox", data / name, contained=True)
+def failed_ids(done):
+    return set(re.findall(r"^FAILED ([^:]+):", done.stdout, re.MULTILINE))
+
+
+@environments
+def test_criterion_1_hostile_cases_in_short(command, data, tmp_path, where):
+    done = command("conformance", "sandbox", subset(data, tmp_path, QUICK), **ENVIRONMENTS[where])
     passed, failed, skipped = counts(done)
-    assert failed == 0, done.stdout
-    assert skipped <= 3, done.stdout
-    assert passed + skipped == len((data / name).read_text().splitlines())
+    most, known = shortfalls(where)
+    assert failed_ids(done) == known, done.stdout
+    assert passed + failed + skipped == len(QUICK)
+    assert skipped <= min(most, 1), done.stdout
+
+
+@pytest.mark.long
+@environments
+def test_criterion_1_all_hostile_cases(command, data, where):
+    files = [data / "cases.jsonl", data / "own_cases.jsonl"]
+    # The time limits of the files once, shorter ones elsewhere: most of the time is that of endless loops.
+    limit = [] if where == "this user" else ["--limit", "2"]
+    done = command("conformance", "sandbox", *files, *limit, **ENVIRONMENTS[where])
+    passed, failed, skipped = counts(done)
+    most, known = shortfalls(where)
+    assert failed_ids(done) == known, done.stdout
+    assert skipped <= most, done.stdout
+    assert passed + failed + skipped == sum(len(file.read_text().splitlines()) for file in files)
 
 
 @pytest.mark.parametrize("ordinary", [False, True])
@@ -96,6 +111,13 @@ def test_criterion_2_programs_behave_as_in_a_fresh_interpreter(command, data):
     done = command("conformance", "sandbox-fidelity", data / "fidelity.jsonl")
     assert counts(done) == (68, 0, 0), done.stdout
     assert done.returncode == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("where", list(ENVIRONMENTS)[1:])
+def test_criterion_2_programs_behave_so_everywhere(command, data, where):
+    done = command("conformance", "sandbox-fidelity", data / "fidelity.jsonl", **ENVIRONMENTS[where])
+    assert counts(done) == (68, 0, 0), done.stdout
 
 
 HOSTILE = (
@@ -280,8 +302,9 @@ def test_criterion_9_verdicts_do_not_depend_on_load(settings):
                 ("import time\ntime.sleep(3.5)", "timeout"),
                 ("while True: pass", "timeout"),
             ):
-                results = executor.execute([Request(code, limits=limits)] * 20)
-                assert [result.final.payload.kind for result in results] == [wanted] * 20
+                # Twenty each: python benchmarks/sandbox.py --load
+                results = executor.execute([Request(code, limits=limits)] * 4)
+                assert [result.final.payload.kind for result in results] == [wanted] * 4
     finally:
         for process in busy:
             process.kill()

@@ -3,7 +3,7 @@ import pytest
 
 from assay.config.executions import ExecutionLimits
 from assay.errors import ConfigError
-from assay.sandbox.records import Captured, Limits, Request, address_like, normalise_stderr
+from assay.sandbox.records import Captured, Limits, Request, address_like, constant_paths, normalise_stderr
 
 
 def test_limits_of_config_and_records_agree():
@@ -42,8 +42,8 @@ def test_captured_bytes_come_back(data):
 
 def test_stderr_is_normalised():
     data = b'File "/tmp/w3/box/work/main.py" <A object at 0x7ffff7141d00>'
-    paths = {"/tmp/w3/box": "/sandbox"}
-    assert normalise_stderr(data, paths) == b'File "/sandbox/work/main.py" <A object at 0xADDRESS>'
+    assert constant_paths(data, {"/tmp/w3/box": "/sandbox"}).startswith(b'File "/sandbox/work/main.py"')
+    assert normalise_stderr(data).endswith(b"<A object at 0xADDRESS>")
 
 
 @pytest.mark.parametrize(("data", "found"), [(b"0x7ffff7", True), (b"0xff", False), (b"x7fffff7", False)])

@@ -92,7 +92,7 @@ def compare(warm: Record, fresh: Record, allowed: str | None) -> str | None:
 
 
 def _addresses(first: bytes, second: bytes, _number: int) -> bool:
-    return normalise_stderr(first, {}) == normalise_stderr(second, {})
+    return normalise_stderr(first) == normalise_stderr(second)
 
 
 def _numbers(first: bytes, second: bytes, most: int) -> bool:

@@ -73,7 +73,7 @@ def record(outcome: Outcome, at: Circumstances) -> Record:
     kind, reason = kind_of(outcome, at.limits, fresh=at.backend == "fresh")
     # Without a mount namespace the sandbox lies at a path per worker; inside it would have had the constant one.
     stdout = records.constant_paths(outcome.stdout[: at.limits.stdout_bytes], at.paths)
-    stderr = outcome.stderr[: at.limits.stderr_bytes]
+    stderr = records.constant_paths(outcome.stderr[: at.limits.stderr_bytes], at.paths)
     flooded = kind == "output_limit" and len(outcome.stdout) > at.limits.stdout_bytes
     keeps_output = kind not in _NOT_REPRODUCIBLE and (kind != "output_limit" or flooded)
     keeps_errors = keeps_output and kind != "output_limit"
@@ -89,7 +89,7 @@ def record(outcome: Outcome, at: Circumstances) -> Record:
         signal=number,
         stdout=Captured.of(stdout) if keeps_output else None,
         stdout_truncated=flooded,
-        stderr_norm=Captured.of(records.normalise_stderr(stderr, at.paths)) if keeps_errors else None,
+        stderr_norm=Captured.of(records.normalise_stderr(stderr)) if keeps_errors else None,
         stderr_truncated=False,
     )
     partial = {} if keeps_output else {"stdout": Captured.of(stdout)}
