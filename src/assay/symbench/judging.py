@@ -213,6 +213,6 @@ def _verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
         return unreadable("no answer")
     try:
         return VERIFIERS[sample.task](sample, answer, profile)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         # A sample without a field must not end a batch; it is counted under its own outcome.
         return failed(f"the sample cannot be judged: {type(error).__name__}: {error}")
