@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from assay.errors import ConfigError, DataError
-from assay.fks.lens import SUM_FILE, LensSettings, fit, import_published, prompt_jacobians
+from assay.fks.lens import SUM_FILE, LensSettings, fit, prompt_jacobians
 from assay.fks.lens_file import read_lens
+from assay.fks.lens_import import import_published
 from assay.fks.lens_texts import default_texts, read_texts
 
 torch = pytest.importorskip("torch")
@@ -197,6 +198,12 @@ def test_published_files_that_do_not_fit_are_refused(tmp_path):
         import_published(tmp_path / "b.pt", layers=[1], n_layers=4, header={})
     with pytest.raises(DataError, match="shape"):
         import_published(published(tmp_path / "c.pt", d_model=5), layers=[1], n_layers=4, header={})
+    with pytest.raises(DataError, match="4 wide, of 40 prompts"):
+        import_published(published(tmp_path / "d.pt"), layers=[1], n_layers=4, header={}, width=5)
+    with pytest.raises(DataError, match="of 0 prompts"):
+        import_published(published(tmp_path / "e.pt", n_prompts=0), layers=[1], n_layers=4, header={})
+    with pytest.raises(DataError, match="layer 2 is none of the model"):
+        import_published(published(tmp_path / "f.pt"), layers=[1], n_layers=2, header={})
 
 
 def test_a_file_that_would_run_code_is_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""`assay fks score`: label generations that were made elsewhere."""
+"""`assay fks`: label generations that were made elsewhere, and import lenses that others fitted."""
 
 import argparse
 import sys
@@ -28,10 +28,55 @@ def configure(parser: argparse.ArgumentParser) -> None:
     score.add_argument("--clusters", type=Path, help="file for the answer clusters")
     score.add_argument("--subset", action="store_true", help="score the queries that have generations, not all")
     score.add_argument("--prompt-line", action="append", default=[], metavar="LINE", help="line that prompts also show")
+    lens = commands.add_parser("import-lens", help="convert and check a published lens, and record it in the lock")
+    lens.add_argument("file", type=Path, help=".pt file with J, n_prompts, source_layers, d_model")
+    lens.add_argument("--model", required=True, help="name in configs/models.yaml")
+    lens.add_argument("--out", help="project file to write (default: data/fks-lenses/MODEL.safetensors)")
+    lens.add_argument("--renew", action="store_true", help="replace a lens that the lock already records")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Score a file; counts go to standard error, rows to --out or standard output."""
+    """Score a file, or import a lens."""
+    return _score(args) if args.command == "score" else _import_lens(args)
+
+
+def _import_lens(args: argparse.Namespace) -> int:
+    from assay.canonical import bytes_digest
+    from assay.cli.data import record
+    from assay.config.load import load_configs
+    from assay.errors import ConfigError
+    from assay.fks.datasets import lens_name
+    from assay.fks.lens_import import import_published
+    from assay.fks.window import layer_window
+    from assay.records.atomic import write_if_changed
+
+    configs = load_configs(Path.cwd())
+    entry = configs.model(args.model)
+    if entry.layers is None:
+        raise ConfigError(
+            f"{args.model} does not say how many layers it has",
+            file="configs/models.yaml",
+            key=f"models.{args.model}.layers",
+        )
+    layers = layer_window(entry.layers, configs.fks.states.window_percent)
+    lens = import_published(
+        args.file, layers=layers, n_layers=entry.layers, width=entry.width, header={"model_id": args.model}
+    )
+    out, content = args.out or f"data/fks-lenses/{args.model}.safetensors", lens.to_bytes()
+    name = lens_name(args.model)
+    locked = {"kind": "fks-lens", "files": {out: bytes_digest(content)}}
+    # The lock is asked first: a lens that it does not accept must not stand in the place of the one it knows.
+    state = record(configs.root, configs.lock.data.get(name), name, locked, args.renew)
+    (configs.root / out).parent.mkdir(parents=True, exist_ok=True)
+    write_if_changed(configs.root / out, content)
+    print(f"{out}: layers {layers[0]} to {layers[-1]}, {lens.header['width']} wide, {lens.header['n_prompts']} prompts")
+    print(f"data/{name}: {state}")
+    print(f"use it: benchmarks: fks: lens: imported: {{{args.model}: {out}}}")
+    return 0
+
+
+def _score(args: argparse.Namespace) -> int:
+    # Counts go to standard error, rows to --out or standard output.
     from assay.fks.catalogue import Catalogue
     from assay.fks.clusters import cluster_all
     from assay.fks.rows import FactRow, QueryRow

@@ -118,6 +118,8 @@ class Lens(Strict):
     """Leading positions left out."""
     texts: ProjectPath | None = None
     """Text file with one generic prompt a line; by default embedded prompts."""
+    imported: dict[str, ProjectPath] = {}
+    """Model -> lens file that `assay fks import-lens` wrote; it takes the place of a fit."""
 
 
 class Bootstrap(Strict):

@@ -39,6 +39,13 @@ def lock_entries(root: Path, config: FksConfig) -> Iterator[tuple[str, dict[str,
         yield data_name(config), {"kind": "fks-csv", "files": {name: _digest(root, name) for name in names}}
     if config.lens.texts is not None:
         yield LENS_TEXTS, {"kind": "texts", "files": {config.lens.texts: _digest(root, config.lens.texts)}}
+    for model, file in config.lens.imported.items():
+        yield lens_name(model), {"kind": "fks-lens", "files": {file: _digest(root, file)}}
+
+
+def lens_name(model: str) -> str:
+    """Return the name in the lock of a model's imported lens."""
+    return f"fks-lens-{model}"
 
 
 def _digest(root: Path, name: str) -> str:

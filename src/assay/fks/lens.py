@@ -1,4 +1,4 @@
-"""Fit of the average Jacobian of a model, and import of published fits (specification section 9.4).
+"""Fit of the average Jacobian of a model (specification section 9.4).
 
     J_l = E[ dh_{L-1} / dh_l ]     (block outputs, before the final norm),     J_{L-1} = I
 
@@ -11,7 +11,7 @@ targets. Valid are the positions from `skip` up to all but the last. The estimat
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -137,18 +137,7 @@ def fit(
     state, total = _resume(shards / SUM_FILE, text_digest(asked), (len(layers), model.width, model.width))
     model.attend(model.plain_attention)
     while state.n_used < settings.prompts:
-        if state.n_read == len(texts):
-            raise DataError(
-                f"only {state.n_used} of {len(texts)} texts have the {settings.skip + 2} tokens that a fit needs",
-                key="lens.prompts",
-                expected=f"{settings.prompts} texts",
-                remedy="give more or longer texts, or ask for fewer prompts",
-            )
-        ids = model.tokenizer(texts[state.n_read])["input_ids"][: settings.tokens]
-        state.n_read += 1
-        if len(ids) < settings.skip + 2:
-            state.n_short += 1
-            continue
+        ids = _next_prompt(model, texts, settings, state)
         found = prompt_jacobians(model, ids, layers, settings)
         if not np.isfinite(found).all():
             raise ModelError("a Jacobian is not finite", row=state.n_read, remedy="load the model in float32")
@@ -158,20 +147,32 @@ def fit(
         _keep(shards / SUM_FILE, state, total)
         if report is not None:
             report(state.n_used, settings.prompts)
-    mean = (total / state.n_used).astype(np.float32)
-    return Lens(
-        {
-            **header,
-            "schema": SCHEMA,
-            "layers": list(layers),
-            "width": model.width,
-            "n_prompts": state.n_used,
-            "n_short": state.n_short,
-            "n_positions": state.n_positions,
-            "settings": msgspec.to_builtins(settings),
-            "texts_sha256": text_digest(canonical_text(list(texts[: state.n_read]))),
-        },
-        mean,
+    own = {
+        "schema": SCHEMA,
+        "layers": list(layers),
+        "width": model.width,
+        "n_prompts": state.n_used,
+        "n_short": state.n_short,
+        "n_positions": state.n_positions,
+        "settings": msgspec.to_builtins(settings),
+        "texts_sha256": text_digest(canonical_text(texts[: state.n_read])),
+    }
+    return Lens({**header, **own}, (total / state.n_used).astype(np.float32))
+
+
+def _next_prompt(model: FittedModel, texts: Sequence[str], settings: LensSettings, state: Progress) -> list[int]:
+    """Return the token ids of the next text that is long enough; texts that are not are counted in `state`."""
+    for text in texts[state.n_read :]:
+        state.n_read += 1
+        ids: list[int] = model.tokenizer(text)["input_ids"][: settings.tokens]
+        if len(ids) >= settings.skip + 2:
+            return ids
+        state.n_short += 1
+    raise DataError(
+        f"only {state.n_used} of {len(texts)} texts have the {settings.skip + 2} tokens that a fit needs",
+        key="lens.prompts",
+        expected=f"{settings.prompts} texts",
+        remedy="give more or longer texts, or ask for fewer prompts",
     )
 
 
@@ -267,68 +268,3 @@ def _keep(path: Path, state: Progress, total: NDArray[np.float64]) -> None:
 
     with atomic_file(path) as file:
         file.write(save({"sum": total}, {"fks": canonical_text(msgspec.to_builtins(state))}))
-
-
-def import_published(path: Path, *, layers: Sequence[int], n_layers: int, header: Mapping[str, Any]) -> Lens:
-    """Read a published lens: a `.pt` dict with `J` (layer -> [d, d]), `n_prompts`, `source_layers`, `d_model`.
-
-    Only tensors and plain data are unpickled (`weights_only=True`), so a file cannot run code.
-
-    Parameters
-    ----------
-    layers : sequence of int
-        The layer window that is wanted; the top layer need not be in the file, since its Jacobian is the identity.
-    n_layers : int
-        Decoder blocks of the model.
-    header : mapping
-        JSON data of the caller (model, revision, source).
-
-    Raises
-    ------
-    DataError
-        If the file is something else, a layer is missing, a shape is wrong, or a number is not finite.
-    """
-    import pickle
-
-    import torch
-
-    try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, FileNotFoundError, ValueError) as error:
-        raise DataError(
-            f"this is no published lens: {str(error).splitlines()[0] if str(error) else type(error).__name__}",
-            file=path,
-            expected="a .pt file of tensors and plain data",
-        ) from error
-    if not isinstance(found, dict) or not {"J", "n_prompts", "d_model"} <= found.keys():
-        raise DataError("the file lacks keys", file=path, expected="J, n_prompts, source_layers, d_model")
-    width = int(found["d_model"])
-    return Lens(
-        {
-            **header,
-            "schema": SCHEMA,
-            "layers": list(layers),
-            "width": width,
-            "n_prompts": int(found["n_prompts"]),
-            "origin": "published",
-        },
-        np.stack(list(_published(found, layers, n_layers, width, path))),
-    )
-
-
-def _published(
-    found: Mapping[str, Any], layers: Sequence[int], n_layers: int, width: int, path: Path
-) -> Iterator[NDArray[np.float32]]:
-    table = {int(layer): matrix for layer, matrix in found["J"].items()}
-    for layer in layers:
-        if layer not in table:
-            if layer == n_layers - 1:
-                yield np.eye(width, dtype=np.float32)
-                continue
-            raise DataError(f"layer {layer} is missing", file=path, key="J", expected=f"one of {sorted(table)}")
-        matrix = table[layer].float().numpy()
-        if matrix.shape != (width, width):
-            raise DataError(f"J of layer {layer} has the shape {matrix.shape}", file=path, expected=[width, width])
-        if not np.isfinite(matrix).all():
-            raise DataError(f"J of layer {layer} holds numbers that are not finite", file=path)
-        yield matrix

@@ -10,7 +10,7 @@ from assay.config.load import Configs
 from assay.config.models import Endpoint
 from assay.errors import ConfigError
 from assay.fks import work
-from assay.fks.datasets import LENS_TEXTS, data_name
+from assay.fks.datasets import LENS_TEXTS, data_name, lens_name
 from assay.fks.qualification import SERVICES
 from assay.fks.window import layer_window
 
@@ -237,10 +237,20 @@ def _states(configs: Configs, data: str, model: str) -> Iterator[Job]:
         work=work.states(config),
     )
     if "jlens" in config.metrics.internal.transports:
-        lens = config.lens.model_dump(mode="json")
-        settings = {"model": entry.decisive(), "layers": layers, "lens": lens}
-        texts = lock if config.lens.texts is None else (*lock, f"data/{LENS_TEXTS}")
-        yield Job("lens", item, "assay.fks.lens:fit", settings, (), texts, (), entry.determinism, model)
+        yield _lens(configs, item, model, layers)
+
+
+def _lens(configs: Configs, item: str, model: str, layers: list[int]) -> Job:
+    config, entry = configs.fks.lens, configs.model(model)
+    if file := config.imported.get(model):
+        name = f"data/{lens_name(model)}"
+        sha256 = configs.lock.entry(name)["files"].get(file)
+        settings: dict[str, Any] = {"file": file, "sha256": sha256, "model": model, "layers": layers}
+        return Job("lens", item, "assay.fks.lens_import:imported", settings, lock=(name,))
+    fit = config.model_dump(mode="json", exclude={"imported"})
+    settings = {"model": entry.decisive(), "layers": layers, "lens": fit}
+    locked = [f"models/{model}", *([] if config.texts is None else [f"data/{LENS_TEXTS}"])]
+    return Job("lens", item, "assay.fks.lens:fit", settings, (), tuple(locked), (), entry.determinism, model)
 
 
 def metric_settings(configs: Configs, model: str, seed: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Lens: the average Jacobians that carry a layer's states to the top layer, fitted on a text file."""
+"""Lens: the average Jacobians that carry a layer's states to the top layer, fitted on texts or fitted by others."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from assay.canonical import file_digest
 from assay.errors import DataError
 from assay.records.atomic import atomic_file
 from assay.records.step import StepContext
+from assay.steps.common import run_function
 from assay.steps.loaded import loaded_model
 
 
@@ -20,7 +21,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def run(context: StepContext) -> None:
-    """Fit on the locked text file; finished prompts of an interrupted fit are kept."""
+    """Fit on the locked text file, or take a file of the project; finished prompts of an interrupted fit are kept."""
+    if "file" in context.config:
+        run_function(context)
+        return
     settings = msgspec.convert(context.config, Settings)
     assert context.function is not None
     texts = [
