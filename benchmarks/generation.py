@@ -96,6 +96,7 @@ def plain(job: dict):
     model = AutoModelForCausalLM.from_pretrained(job["model"], dtype=torch.float32).eval()
     tokenizer = AutoTokenizer.from_pretrained(job["model"], padding_side="left")
     eos = model.generation_config.eos_token_id
+    ends = {eos} if isinstance(eos, int) else set(eos)
 
     def run():
         order = sorted(range(len(job["prompts"])), key=lambda n: -len(tokenizer(job["prompts"][n]).input_ids))
@@ -106,7 +107,7 @@ def plain(job: dict):
             with torch.inference_mode():
                 ids = model.generate(**batch, max_new_tokens=NEW_TOKENS, do_sample=False)[:, batch.input_ids.shape[1] :]
             for n, row in zip(rows, ids.tolist(), strict=True):
-                row = row[: row.index(eos) + 1] if eos in row else row
+                row = row[: 1 + next((place for place, token in enumerate(row) if token in ends), len(row))]
                 tokens += len(row)
                 texts[n] = tokenizer.decode(row, skip_special_tokens=True)
         return [texts[n] for n in range(len(texts))], tokens

@@ -544,7 +544,7 @@ def test_an_error_in_a_worker_arrives_as_itself(tmp_path, cache):
     from assay.model.workers import Workers
 
     with pytest.raises(ModelError, match=r"config\.json"):
-        Workers(Load(str(broken), "float32", "cpu", "packed", None), 2)
+        Workers(Load(str(broken), "float32", "cpu", "packed", None), 1)
 
 
 LONG = Decoding(max_new_tokens=48)

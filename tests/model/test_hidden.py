@@ -178,6 +178,24 @@ def test_an_interrupted_run_keeps_its_shards(tmp_path, tiny, requests, monkeypat
     assert calls == [16, 16, 10, 10]
 
 
+def test_what_another_engine_left_is_written_anew(tmp_path, tiny, tiny_folder, requests, monkeypatch):
+    whole = written(tmp_path / "whole", tiny, requests)
+    real, calls = hidden_files._shard_states, []
+
+    def dying(model, rows, *rest):
+        calls.append(len(rows))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(model, rows, *rest)
+
+    monkeypatch.setattr(hidden_files, "_shard_states", dying)
+    with pytest.raises(KeyboardInterrupt):
+        written(tmp_path / "mixed", load(tiny_folder, engine="padded", batch_size=8), requests)
+    assert (tmp_path / "mixed/hidden-00001.safetensors").is_file()
+    assert written(tmp_path / "mixed", tiny, requests) == whole
+    assert calls[3:] == [16, 16, 10]
+
+
 def test_a_shard_of_other_rows_or_half_a_shard_is_written_anew(tmp_path, tiny, requests):
     whole = written(tmp_path, tiny, requests)
     (tmp_path / "hidden-00000.safetensors").write_bytes(whole["hidden-00001.safetensors"])

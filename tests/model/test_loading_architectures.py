@@ -78,13 +78,13 @@ def build(tiny_folder, tmp_path_factory):
 def requests():
     lengths = [1, 2, 9, 9, 9, 15, 23, 24, 25, 40, 40, 63, 64, 65, 130]
     return [
-        Request(f"row-{n}", [3 + (31 * n + 7 * k * k + k) % 250 for k in range(length)], 12)
+        Request(f"row-{n}", [3 + (31 * n + 7 * k * k + k) % 250 for k in range(length)], 8)
         for n, length in enumerate(lengths)
     ]
 
 
 def rows_of(engine, requests):
-    return {row.row_id: row for row in engine.generate(requests, Decoding(max_new_tokens=12))}
+    return {row.row_id: row for row in engine.generate(requests, Decoding(max_new_tokens=8))}
 
 
 @pytest.mark.parametrize("case", SERVED)
@@ -92,7 +92,8 @@ def test_served_architecture_runs_in_packs_and_answers_as_one_at_a_time(build, r
     model = load(build(*SERVED[case]))
     assert model.fallback is None
     together = rows_of(model.engine, requests)
-    assert together == rows_of(SequentialEngine(model.weights), requests)
+    one_at_a_time = rows_of(SequentialEngine(model.weights), requests[::3])
+    assert {row: together[row] for row in one_at_a_time} == one_at_a_time
     few = PackedEngine(model.weights, model.layout, slots=3)
     assert together == rows_of(few, requests[::-1])
 
@@ -145,6 +146,21 @@ def test_a_row_that_changes_its_bits_is_noticed(tiny, monkeypatch):
     monkeypatch.setattr(packed_attention, "_decode", disturbed)
     verdict = examine(tiny.weights)
     assert "bits" in verdict.refusal
+
+
+def test_where_prepared_layers_change_bits_the_model_runs_with_torchs_own(tiny_folder, monkeypatch):
+    from assay.model import packed_linear
+
+    real = packed_linear._forward
+
+    def disturbed(weight, bias):
+        forward = real(weight, bias)
+        return lambda rows: forward(rows) * (1 + 1e-6 * (rows.shape[-2] > 60))
+
+    monkeypatch.setattr(packed_linear, "_forward", disturbed)
+    model = load(tiny_folder)
+    assert model.fallback is None
+    assert model.engine.identity["linear"] == "torch"
 
 
 def test_rows_that_see_each_other_are_noticed(tiny, monkeypatch):

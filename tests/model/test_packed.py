@@ -8,9 +8,9 @@ from assay.model.packed import PackedEngine
 from assay.model.packing import minimum_rows, round_up
 from assay.model.unpacked import PaddedEngine
 
-GREEDY = Decoding(max_new_tokens=24)
-SAMPLING = Decoding(method="sampling", temperature=0.8, top_p=0.95, top_k=50, max_new_tokens=24)
-STOPPING = Decoding(max_new_tokens=24, stop=("a", "\x0e", "ß"))
+GREEDY = Decoding(max_new_tokens=16)
+SAMPLING = Decoding(method="sampling", temperature=0.8, top_p=0.95, top_k=50, max_new_tokens=16)
+STOPPING = Decoding(max_new_tokens=16, stop=("a", "\x0e", "ß"))
 
 
 def requests_of(model, prompts, **changes):
@@ -19,7 +19,7 @@ def requests_of(model, prompts, **changes):
         Request(
             f"row-{number}",
             tokenizer(prompt, add_special_tokens=False).input_ids,
-            changes.get("max_new_tokens", 24),
+            changes.get("max_new_tokens", 16),
             seed=1000 + number,
         )
         for number, prompt in enumerate(prompts)
@@ -34,7 +34,7 @@ def rows_of(engine, requests, decoding=GREEDY):
 
 @pytest.fixture(scope="module")
 def requests(tiny, fks_like_prompts):
-    return requests_of(tiny, fks_like_prompts[:24])
+    return requests_of(tiny, fks_like_prompts[:20:2] + fks_like_prompts[1:6])
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +63,67 @@ def test_rows_do_not_depend_on_which_others_are_asked(tiny, requests, alone):
     assert rows_of(tiny.engine, requests[::3]) == {
         request.row_id: alone[GREEDY][request.row_id] for request in requests[::3]
     }
+
+
+@pytest.mark.parametrize("decoding", [GREEDY, SAMPLING, STOPPING], ids=["greedy", "sampling", "stopping"])
+@pytest.mark.parametrize("lanes", [2, 3, 50])
+def test_rows_do_not_depend_on_the_number_of_lanes(tiny, requests, alone, lanes, decoding):
+    engine = PackedEngine(tiny.weights, tiny.layout, slots=4, lanes=lanes)
+    assert rows_of(engine, requests, decoding) == alone[decoding]
+
+
+def test_an_error_in_a_lane_ends_the_call_and_arrives_here(tiny, requests, monkeypatch):
+    import torch
+
+    from assay.model import packed
+
+    def broken(*_arguments):
+        raise ZeroDivisionError("broken")
+
+    monkeypatch.setattr(packed, "choose", broken)
+    with pytest.raises(ZeroDivisionError, match="broken"):
+        rows_of(PackedEngine(tiny.weights, tiny.layout, lanes=2), requests)
+    assert torch.get_num_threads() == 1
+
+
+def test_lanes_end_when_nobody_wants_their_rows(tiny, requests):
+    import threading
+
+    before = threading.active_count()
+    rows = PackedEngine(tiny.weights, tiny.layout, slots=2, lanes=2).generate(requests, GREEDY)
+    next(rows)
+    rows.close()
+    assert threading.active_count() == before
+
+
+def test_a_model_with_threads_works_in_lanes(tiny_folder, requests, alone):
+    import torch
+
+    from assay.model.loading import load
+
+    model = load(tiny_folder, threads=2)
+    try:
+        assert model.engine.lanes == 2
+        assert rows_of(model.engine, requests) == alone[GREEDY]
+    finally:
+        torch.set_num_threads(1)
+
+
+def test_prepared_layers_hold_one_copy_and_come_back_bit_for_bit(tiny_folder):
+    import torch
+
+    from assay.model.loading import load
+
+    weights = load(tiny_folder).weights
+    weights.attend("sdpa")
+    before = {name: tensor.clone() for name, tensor in weights.model.state_dict().items()}
+    weights.attend("sdpa", prepared=True)
+    own = [m for m in weights.model.modules() if isinstance(m, torch.nn.Linear) and m is not weights.model.lm_head]
+    assert all(module.weight.numel() == 0 for module in own)
+    assert weights.model.lm_head.weight is weights.model.get_input_embeddings().weight
+    weights.attend("sdpa")
+    after = weights.model.state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before)
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -117,7 +178,7 @@ def test_sequential_answers_are_those_of_transformers(tiny_sequential, requests)
     rows = rows_of(tiny_sequential.engine, requests[:6])
     for request in requests[:6]:
         ids = torch.tensor([request.token_ids])
-        out = weights.model.generate(ids, max_new_tokens=24, do_sample=False, eos_token_id=2, pad_token_id=0)
+        out = weights.model.generate(ids, max_new_tokens=16, do_sample=False, eos_token_id=2, pad_token_id=0)
         assert out[0, ids.shape[1] :].tolist() == rows[request.row_id].token_ids
 
 
@@ -143,7 +204,7 @@ def test_each_request_has_its_own_length(tiny, requests):
 
 
 def test_end_of_sequence_counts_and_is_not_in_the_text(tiny, requests):
-    rows = rows_of(tiny.engine, requests, Decoding(method="sampling", temperature=3.0, max_new_tokens=24))
+    rows = rows_of(tiny.engine, requests, Decoding(method="sampling", temperature=3.0, max_new_tokens=16))
     ended = [row for row in rows.values() if row.finish_reason == "eos"]
     assert ended
     for row in ended:
@@ -165,7 +226,7 @@ def test_stop_strings_cut_the_text(tiny, requests, alone):
 
 def test_seeds_give_different_samples_and_one_seed_one_sample(tiny, requests):
     prompt = requests[0].token_ids
-    asked = [Request(f"s{seed}", prompt, 24, seed=seed) for seed in range(8)]
+    asked = [Request(f"s{seed}", prompt, 16, seed=seed) for seed in range(8)]
     rows = rows_of(tiny.engine, asked, SAMPLING)
     assert len({tuple(row.token_ids) for row in rows.values()}) == 8
     assert rows_of(tiny.engine, asked[::-1], SAMPLING) == rows
@@ -233,6 +294,7 @@ def test_engines_have_different_identities(tiny, tiny_sequential):
     assert all(identities.count(identity) == 1 for identity in identities)
     other_slots = PackedEngine(tiny.weights, tiny.layout, slots=3)
     assert other_slots.identity == tiny.engine.identity
+    assert PackedEngine(tiny.weights, tiny.layout, lanes=2).identity == tiny.engine.identity
 
 
 def test_minimum_grows_with_threads():

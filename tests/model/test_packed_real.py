@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+import threading
 
 import pytest
 import torch
@@ -14,8 +15,8 @@ from assay.model.unpacked import SequentialEngine
 
 pytestmark = [pytest.mark.real_model, pytest.mark.long]
 
-# Model, prompts that all variants run, prompts that the slow variants (1 slot, one prompt at a time) run, new tokens.
-MODELS = [("smollm2-135m", 40, 12, 24), ("qwen2.5-coder-0.5b", 12, 3, 8)]
+# Model, prompts of all variants, of the slow ones (1 slot, one prompt at a time), new tokens, lengths of long prompts.
+MODELS = [("smollm2-135m", 32, 8, 16, (130, 255, 431)), ("qwen2.5-coder-0.5b", 12, 3, 8, (130,))]
 DECODING = Decoding(max_new_tokens=24)  # each request says how many it wants
 
 
@@ -26,63 +27,79 @@ class Digests(Forward):
         super().__init__(weights)
         self.of = {}
         self._prompts = {tuple(request.token_ids): request.row_id for request in requests}
-        self._rows = {}
+        self._lane = threading.local()  # slots are those of a lane
 
     def step(self, decoding, starting, slab, least=0):
+        rows = self._lane.__dict__.setdefault("rows", {})
         started = [self._prompts[tuple(tokens)] for _, tokens in starting]
-        self._order = [self._rows[slot] for slot, _, _ in decoding] + started
-        self._rows.update((slot, row) for (slot, _), row in zip(starting, started, strict=True))
+        self._lane.order = [rows[slot] for slot, _, _ in decoding] + started
+        rows.update((slot, row) for (slot, _), row in zip(starting, started, strict=True))
         return super().step(decoding, starting, slab, least)
 
     def logits(self, step):
         logits = super().logits(step)
-        for row, values in zip(self._order, logits, strict=True):
+        for row, values in zip(self._lane.order, logits, strict=True):
             self.of.setdefault(row, hashlib.sha256()).update(values.contiguous().numpy().tobytes())
         return logits
 
 
-def run(model, requests, slots):
-    """Return {row: (text, digest of all its logits)}."""
-    engine = PackedEngine(model.weights, model.layout, slots=slots, slab_bytes=1 << 40)
-    engine._forward = Digests(model.weights, requests)
+def run(model, requests, slots, lanes=1):
+    """Return {row: (text, end, digest of all its logits)}."""
+    # Never another slab, in which rows would move to other slots.
+    engine = PackedEngine(model.weights, model.layout, slots=slots, slab_bytes=1 << 40, lanes=lanes)
+    engine.forward = Digests(model.weights, requests)
     rows = {row.row_id: row for row in engine.generate(requests, DECODING)}
-    return {name: (row.text, row.finish_reason, engine._forward.of[name].hexdigest()) for name, row in rows.items()}
+    return {name: (row.text, row.finish_reason, engine.forward.of[name].hexdigest()) for name, row in rows.items()}
 
 
 @pytest.fixture(scope="module", params=MODELS, ids=[name for name, *_ in MODELS])
 def case(request, real_model_folder, fks_like_prompts):
-    name, n_all, n_slow, new_tokens = request.param
+    name, n_all, n_slow, new_tokens, lengths = request.param
     model = load(real_model_folder(name))
     assert model.fallback is None
+    assert model.engine.identity["linear"] == "onednn-1"
     tokenizer = model.weights.tokenizer
-    prompts = dict.fromkeys(fks_like_prompts[:n_all])
+    prompts = list(dict.fromkeys(fks_like_prompts))[:n_all]
     requests = [Request(f"row-{n}", tokenizer(prompt).input_ids, new_tokens) for n, prompt in enumerate(prompts)]
-    return model, requests, n_slow
+    tokens = [token for request in requests for token in request.token_ids]
+    long = [Request(f"long-{n}", (tokens * 3)[n : n + length], 4) for n, length in enumerate(lengths)]
+    return model, requests, n_slow, long
 
 
 @pytest.fixture(scope="module")
 def base(case):
-    model, requests, _ = case
+    model, requests, *_ = case
     return run(model, requests, 16)
 
 
-def test_slots_do_not_change_logits(case, base):
-    model, requests, n_slow = case
-    few = requests[:n_slow]
-    assert run(model, few, 1) == {request.row_id: base[request.row_id] for request in few}
+def of(base, requests):
+    return {request.row_id: base[request.row_id] for request in requests}
+
+
+def test_rows_at_a_time_do_not_change_logits(case, base):
+    model, requests, n_slow, _ = case
+    assert run(model, requests[:n_slow], 1) == of(base, requests[:n_slow])
     assert run(model, requests, 4) == base
 
 
 def test_order_does_not_change_logits(case, base):
-    model, requests, _ = case
+    model, requests, *_ = case
     # Prompts are sorted by length, so another order shows among equal lengths and in which rows share a step.
     assert run(model, random.Random(2).sample(requests, len(requests)), 7) == base
-    half = random.Random(3).sample(requests, len(requests) // 2)
-    assert run(model, half, 16) == {request.row_id: base[request.row_id] for request in half}
+
+
+@pytest.mark.parametrize("shards", [2, 3])
+def test_shards_do_not_change_logits(case, base, shards):
+    model, requests, *_ = case
+    together = {}
+    for shard in range(shards):
+        together |= run(model, requests[shard::shards], 16)
+    assert together == base
 
 
 def test_threads_do_not_change_logits(case, base):
-    model, requests, _ = case
+    model, requests, *_ = case
+    assert run(model, requests, 16, lanes=2) == base
     torch.set_num_threads(2)
     try:
         assert run(model, requests, 16) == base
@@ -91,13 +108,13 @@ def test_threads_do_not_change_logits(case, base):
 
 
 def test_texts_are_those_of_one_prompt_at_a_time(case, base):
-    model, requests, n_slow = case
+    model, requests, n_slow, _ = case
     for row in SequentialEngine(model.weights).generate(requests[:n_slow], DECODING):
         assert (row.text, row.finish_reason) == base[row.row_id][:2]
 
 
 def test_states_are_those_of_a_plain_pass(case):
-    model, requests, n_slow = case
+    model, requests, n_slow, _ = case
     layers = list(range(model.weights.n_layers))
     together = dict(last_token_states(model, requests, layers, "hidden_states"))
     model.weights.attend("sdpa")
@@ -112,7 +129,7 @@ def test_states_are_those_of_a_plain_pass(case):
 
 
 def test_states_do_not_depend_on_neighbours_or_threads(case):
-    model, requests, n_slow = case
+    model, requests, n_slow, _ = case
     layers = list(range(model.weights.n_layers))
     together = dict(last_token_states(model, requests, layers, "hidden_states"))
     for request in requests[:n_slow]:
@@ -127,9 +144,7 @@ def test_states_do_not_depend_on_neighbours_or_threads(case):
 
 
 def test_long_prompts_keep_their_bits(case):
-    model, requests, _ = case
-    tokens = [token for request in requests for token in request.token_ids]
-    long = [Request(f"long-{n}", (tokens * 3)[n : n + length], 4) for n, length in enumerate((130, 255, 431))]
+    model, requests, _, long = case
     alone = {}
     for request in long:
         alone |= run(model, [request], 16)

@@ -22,6 +22,8 @@ VARIABLE = "ASSAY_CACHE"
 CONTENTS = ".assay.json"
 TINY_BUILDER = 1
 """Raise it when the tiny model of a seed becomes another one."""
+# Raise it when the same GGUF file becomes another folder. 2: generation_config.json lists every end token.
+_CONVERSION = 2
 # Libraries whose versions decide the bytes of a converted folder.
 _CONVERTERS = ("torch", "transformers", "gguf", "tokenizers", "safetensors")
 # Dequantised weights are kept in full precision: another dtype of a model is a cast at loading, not other weights.
@@ -65,7 +67,12 @@ class Cache:
 
     def converted(self, sha256: str) -> Path:
         """Folder that a GGUF file is converted to under the installed versions."""
-        parts = {"gguf": sha256, "dtype": _STORED_DTYPE, "versions": {name: version(name) for name in _CONVERTERS}}
+        parts = {
+            "gguf": sha256,
+            "conversion": _CONVERSION,
+            "dtype": _STORED_DTYPE,
+            "versions": {name: version(name) for name in _CONVERTERS},
+        }
         return self.root / "converted" / digest("converted-model", parts)[:32]
 
     def tiny(self, seed: int) -> Path:

@@ -5,8 +5,31 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from assay.errors import ModelError
+
+# Control tokens after which nothing belongs to the answer. A GGUF file names one end token, while models have two: one
+# for the turn of a chat, one for the text. llama.cpp, whose format it is, stops at every token with such a text.
+_ENDS = frozenset(
+    {
+        "</s>",
+        "<eos>",
+        "<EOT>",
+        "<|EOT|>",
+        "<|endoftext|>",
+        "<|end_of_text|>",
+        "<|im_end|>",
+        "<|eot_id|>",
+        "<|eom_id|>",
+        "<|end|>",
+        "<end_of_turn>",
+        "<|end_of_turn|>",
+        "<|END_OF_TURN_TOKEN|>",
+        "<end_of_utterance>",
+        "<\uff5cend\u2581of\u2581sentence\uff5c>",
+    }
+)
 
 
 def run_conversion(gguf: Path, folder: Path) -> None:
@@ -44,10 +67,27 @@ def convert(gguf: Path, folder: Path) -> None:
     model.hf_quantizer = None
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
+    model.generation_config.eos_token_id = end_tokens(tokenizer, model.config.eos_token_id)
+    model.generation_config._from_model_config = False  # else it is derived from the config again when it is saved
     model.config._name_or_path = ""
     tokenizer.name_or_path = ""
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+
+
+def end_tokens(tokenizer: Any, named: int | list[int] | None) -> list[int]:
+    """Return the tokens that end a row, sorted: those that the file names, and control tokens with the text of an end.
+
+    Parameters
+    ----------
+    named : int, list of int or None
+        What the file says.
+    """
+    ends = {named} if isinstance(named, int) else set(named or ())
+    control = {token.content: number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+    if "<|return|>" in control:
+        control.pop("<|end|>", None)  # ends a message there, and the answer is the message after it
+    return sorted(ends | {number for text, number in control.items() if text in _ENDS})
 
 
 def _environment() -> dict[str, str]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import ConfigError, ModelError
-from assay.model.packed import BATCH_RULE, Forward
+from assay.model.packed import Forward
 from assay.model.packed_attention import NAME, running
 from assay.model.unfinished import check_prompt
 from assay.model.unpacked import PADDED_RULE, SEQUENTIAL_RULE, PaddedEngine, padded_batch
@@ -26,6 +26,9 @@ block's own output.
 All other layers are the same in both.
 """
 
+PACK_RULE = "packed-states-1"
+"""Raise the number with every change of packing or attention that can change bits of states."""
+
 _PACK_TOKENS = 1024
 
 
@@ -33,7 +36,7 @@ def states_identity(model: LoadedModel) -> dict[str, Any]:
     """Return what, besides model, prompts and code, decides the bits of states; see `Engine.identity`."""
     weights = model.weights
     if model.layout is not None:
-        own: dict[str, Any] = {"batch_rule": BATCH_RULE, "attention": NAME}
+        own: dict[str, Any] = {"batch_rule": PACK_RULE, "attention": NAME}
     elif isinstance(model.engine, PaddedEngine):
         own = {"batch_rule": PADDED_RULE, "batch_size": model.engine.batch_size, "threads": weights.threads}
     else:
@@ -95,8 +98,8 @@ def check_layers(layers: Sequence[int], n_layers: int) -> None:
 def _packed(
     weights: Weights, rows: Sequence[Request], layers: Sequence[int], top_state: TopState
 ) -> Iterator[tuple[str, torch.Tensor]]:
-    forward = Forward(weights)
-    weights.attend(NAME)
+    forward = Forward(weights, prepared=False)
+    forward.attend()
     start = 0
     while start < len(rows):
         stop, tokens = start + 1, len(rows[start].token_ids)

@@ -10,12 +10,12 @@ import msgspec
 
 from assay.canonical import canonical_text, digest
 from assay.errors import ArtifactError, ConfigError, ModelError
-from assay.model.hidden import TopState, check_layers, last_token_states
+from assay.model.hidden import TopState, check_layers, last_token_states, states_identity
 from assay.records.atomic import atomic_file
 from assay.records.jsonl import write_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import torch
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 INDEX = "index.jsonl"
 TENSOR = "h"
 SCHEMA = "hidden-1"
+# While shards are written: the engine that makes them, `states_identity`.
+_MADE_BY = ".made-by.json"
 STORED_DTYPES = ("float32", "bfloat16")
 """float16 is refused: residual states beyond 65,504 would become infinite."""
 
@@ -58,7 +60,7 @@ def write_states(
     Parameters
     ----------
     folder : Path
-        Holds nothing that was made from other input.
+        Holds nothing that was made from other input. What another engine or processor made is made again.
     metadata_key : str
         The only metadata key of a shard: with two or more, safetensors orders them anew in every process.
     header : mapping
@@ -79,29 +81,18 @@ def write_states(
     if dtype not in STORED_DTYPES:
         raise ConfigError(f"states cannot be stored as {dtype!r}", key="dtype", expected=" or ".join(STORED_DTYPES))
     check_layers(layers, model.weights.n_layers)
-    common = {
-        **header,
-        "schema": SCHEMA,
-        "layers": list(layers),
-        "top_state": top_state,
-        "position": "last_prompt_token",
-        "dtype": dtype,
-    }
-    source = iter(requests)
-    index: list[StateRow] = []
+    header = {**header, "layers": list(layers), "top_state": top_state, "dtype": dtype}
+
+    def write_shard(path: Path, shard: Sequence[Request]) -> None:
+        metadata = {metadata_key: canonical_text(_header(header, shard))}
+        if not _stands(path, metadata):
+            _write_shard(path, _shard_states(model, shard, layers, top_state, dtype), metadata)
+
     try:
-        for number in range(10**5):
-            shard = list(islice(source, rows_per_shard))
-            if not shard:
-                break
-            name = f"hidden-{number:05d}.safetensors"
-            ids = [row.row_id for row in shard]
-            metadata = {metadata_key: canonical_text({**common, "query_ids_sha256": digest("query-ids", ids)})}
-            if not _stands(folder / name, metadata):
-                states = _shard_states(model, shard, layers, top_state, dtype)
-                _write_shard(folder / name, states, metadata)
-            index.extend(StateRow(row_id, name, row) for row, row_id in enumerate(ids))
+        _keep_own_shards(folder, model)
+        index = _write_shards(folder, iter(requests), rows_per_shard, write_shard)
         write_rows(folder / INDEX, index)
+        (folder / _MADE_BY).unlink()
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
@@ -109,6 +100,38 @@ def write_states(
             "the disk is full", file=folder, remedy="free some space and run again: finished shards are kept"
         ) from error
     return len(index)
+
+
+def _header(header: Mapping[str, Any], shard: Sequence[Request]) -> dict[str, Any]:
+    rows = digest("query-ids", [row.row_id for row in shard])
+    return {**header, "schema": SCHEMA, "position": "last_prompt_token", "query_ids_sha256": rows}
+
+
+def _keep_own_shards(folder: Path, model: LoadedModel) -> None:
+    # The recipe does not hold processor and engine, so what an interrupted run left may have other bits: one artifact
+    # never mixes two.
+    mark = folder / _MADE_BY
+    mine = canonical_text(states_identity(model)).encode()
+    if mark.is_file() and mark.read_bytes() == mine:
+        return
+    for path in folder.glob("hidden-*.safetensors"):
+        path.unlink()
+    with atomic_file(mark) as file:
+        file.write(mine)
+
+
+def _write_shards(
+    folder: Path, requests: Iterator[Request], size: int, write_shard: Callable[[Path, Sequence[Request]], None]
+) -> list[StateRow]:
+    index: list[StateRow] = []
+    for number in range(10**5):
+        shard = list(islice(requests, size))
+        if not shard:
+            break
+        name = f"hidden-{number:05d}.safetensors"
+        write_shard(folder / name, shard)
+        index.extend(StateRow(request.row_id, name, row) for row, request in enumerate(shard))
+    return index
 
 
 def _shard_states(

@@ -15,6 +15,8 @@ from assay.model.engine import Engine
 if TYPE_CHECKING:
     import torch
 
+    from assay.model.packed_linear import PreparedLinears
+
 EngineName = Literal["packed", "sequential", "padded"]
 DTYPES = ("float32", "bfloat16", "float16")
 
@@ -57,6 +59,8 @@ class Weights:
         Positions that the model was made for, None where its config sets no limit.
     plain_attention : str
         The attention that the model has by default: "sdpa" wherever it can.
+    linears : PreparedLinears or None
+        Layers that packed steps may use in another layout; None where that is not possible.
     environment : dict
         The part of an identity that all engines share.
     """
@@ -72,6 +76,7 @@ class Weights:
     threads: int
     plain_attention: str
     environment: dict[str, Any]
+    linears: PreparedLinears | None = field(default=None, repr=False)
 
     @property
     def can_choose_attention(self) -> bool:
@@ -83,8 +88,16 @@ class Weights:
         """Whether the decoder can be told the position of every token."""
         return "position_ids" in signature(self.model.get_decoder().forward).parameters
 
-    def attend(self, implementation: str) -> None:
-        """Make the model use an attention implementation ("eager", "sdpa", ...) from now on."""
+    def attend(self, implementation: str, *, prepared: bool = False) -> None:
+        """Make the model use an attention implementation ("eager", "sdpa", ...) from now on.
+
+        Parameters
+        ----------
+        prepared : bool
+            Whether its linear layers use prepared weights, where it has them.
+        """
+        if self.linears is not None:
+            self.linears.use(prepared)
         if self.model.config._attn_implementation != implementation:
             self.model.set_attn_implementation(implementation)
 
@@ -125,9 +138,10 @@ def load(
     engine : {"packed", "sequential", "padded"}
         "packed" examines the model first and becomes "sequential" where its guarantee does not hold.
     threads : int
-        Threads of torch in this process. Two processes of one thread are faster than one of two.
+        Threads of this process. The packed engine works with as many lanes of one thread each, the others with threads
+        of torch.
     slots : int
-        Rows in work at once in the packed engine; no bits depend on it.
+        Rows in work at once in each lane of the packed engine; no bits depend on it.
     batch_size : int
         Of the padded engine, where bits depend on it.
 
@@ -152,7 +166,8 @@ def load(
     verdict = examine(weights)
     if verdict.refusal is not None:
         return LoadedModel(weights, SequentialEngine(weights), fallback=verdict.refusal)
-    return LoadedModel(weights, PackedEngine(weights, verdict.layout, slots=slots), layout=verdict.layout)
+    lanes = threads if device == "cpu" else 1
+    return LoadedModel(weights, PackedEngine(weights, verdict.layout, slots=slots, lanes=lanes), layout=verdict.layout)
 
 
 def load_weights(folder: Path, dtype: str, device: str, threads: int) -> Weights:
@@ -168,6 +183,8 @@ def load_weights(folder: Path, dtype: str, device: str, threads: int) -> Weights
     torch.set_num_threads(threads)
     _check_device(device)
     model = _load_model(folder, getattr(torch, dtype), device)
+    from assay.model.packed_linear import prepared_linears
+
     tokenizer = load_tokenizer(folder)
     config = model.config.get_text_config(decoder=True)
     vocabulary = model.get_input_embeddings().weight.shape[0]
@@ -183,6 +200,7 @@ def load_weights(folder: Path, dtype: str, device: str, threads: int) -> Weights
         threads=threads,
         plain_attention=model.config._attn_implementation,
         environment=_environment(model, dtype),
+        linears=prepared_linears(model),
     )
 
 

@@ -160,15 +160,20 @@ def _decode(
     # [rows, key-value heads, group, width] x [rows, key-value heads, width, capacity]: never SDPA with a mask, whose
     # bits depend on the number of rows and threads.
     assert step.slab is not None
-    keys, values = (
-        kept[:, :, group.start : group.stop].index_select(0, group.slots)
-        for kept in (step.slab.keys[layer], step.slab.values[layer])
+    kept = (
+        step.slab.keys[layer][:, :, group.start : group.stop],
+        step.slab.values[layer][:, :, group.start : group.stop],
     )
-    rows = query.index_select(1, group.tokens).transpose(0, 1)
+    if isinstance(group.slots, slice):
+        keys, values = kept[0][group.slots], kept[1][group.slots]
+    else:
+        keys, values = kept[0].index_select(0, group.slots), kept[1].index_select(0, group.slots)
+    rows = query.index_select(1, group.queries).transpose(0, 1)
     grouped = rows.reshape(rows.shape[0], keys.shape[1], -1, rows.shape[-1])
     scores = torch.matmul(grouped, keys.transpose(-1, -2)).mul_(scale)
     weights = _weights(scores, group.hidden, softcap, values.dtype)
-    return torch.matmul(weights, values).flatten(1, 2)
+    out = torch.matmul(weights, values).flatten(1, 2)
+    return out if group.rows is None else out.index_select(0, group.rows)
 
 
 def _weights(scores: torch.Tensor, hidden: torch.Tensor, softcap: float | None, dtype: torch.dtype) -> torch.Tensor:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 BLOCK = 64
 """Capacities, the lengths over which a decoded token attends, are multiples of this."""
 
+# Slots that a call may span, as a multiple of its rows: idle ones are computed in vain, a copy costs about as much.
+_MOST_SPAN = 1.5
+
 _MINIMUM_ROWS = 16
 _ROWS_PER_THREAD = 12
 
@@ -54,16 +57,25 @@ class Decoded:
 
     Attributes
     ----------
-    tokens, slots : tensor [rows]
-        Index of the token in the step; slot of its row in the slab.
+    tokens : tensor [rows]
+        Index of the token in the step.
+    slots : tensor [rows] or slice
+        Slots of the slab that take part. A slice spares a copy of keys and values; between the rows of the group it may
+        hold other slots, whose results nobody reads.
+    queries : tensor [slots]
+        The token of each slot; any one for the slots between.
+    rows : tensor [rows] or None
+        The rows' places among the slots; None where each slot is a row's.
     start, stop : int
         Range of positions, multiples of `BLOCK`.
-    hidden : bool tensor [rows, 1, 1, stop - start]
+    hidden : bool tensor [slots, 1, 1, stop - start]
         True where a row must not look: after its own token, or before its window.
     """
 
     tokens: torch.Tensor
-    slots: torch.Tensor
+    slots: torch.Tensor | slice
+    queries: torch.Tensor
+    rows: torch.Tensor | None
     start: int
     stop: int
     hidden: torch.Tensor
@@ -116,15 +128,37 @@ class Step:
         for token, position in enumerate(positions):
             first = 0 if window is None else max(0, position + 1 - window)
             members.setdefault((first // BLOCK * BLOCK, round_up(position + 1)), []).append(token)
-        device = self.decode_positions.device
+        slots = self.decode_slots.tolist()
         for (start, stop), tokens in members.items():
-            index = torch.tensor(tokens, device=device)
-            own = self.decode_positions[index].view(-1, 1, 1, 1)
-            other = torch.arange(start, stop, device=device)
-            hidden = other > own
-            if window is not None:
-                hidden |= other <= own - window
-            yield Decoded(index, self.decode_slots[index], start, stop, hidden)
+            yield self._decoded(tokens, [slots[token] for token in tokens], positions, start, stop, window)
+
+    def _decoded(
+        self, tokens: list[int], slots: list[int], positions: list[int], start: int, stop: int, window: int | None
+    ) -> Decoded:
+        def tensor(values: Sequence[int]) -> torch.Tensor:
+            return torch.tensor(values, device=self.decode_positions.device)
+
+        first, n = slots[0], slots[-1] + 1 - slots[0]
+        own = [positions[token] for token in tokens]
+        queries = tokens
+        chosen: torch.Tensor | slice
+        rows = None
+        if len(tokens) <= n <= len(tokens) * _MOST_SPAN and slots == sorted(slots):
+            chosen = slice(first, first + n)
+            if n > len(tokens):
+                rows = tensor([slot - first for slot in slots])
+                queries, all_own = [tokens[0]] * n, [start] * n
+                for slot, token, position in zip(slots, tokens, own, strict=True):
+                    queries[slot - first], all_own[slot - first] = token, position
+                own = all_own
+        else:
+            chosen = tensor(slots)
+        last = tensor(own).view(-1, 1, 1, 1)
+        other = torch.arange(start, stop, device=last.device)
+        hidden = other > last
+        if window is not None:
+            hidden |= other <= last - window
+        return Decoded(tensor(tokens), chosen, tensor(queries), rows, start, stop, hidden)
 
 
 class Slab:
@@ -160,6 +194,10 @@ class Slab:
             for target, (slot, length) in enumerate(rows):
                 new[target, :, :length] = old[slot, :, :length]
         return slab
+
+    def of(self, layer: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return keys and values of a layer."""
+        return self.keys[layer], self.values[layer]
 
     def clear(self, slot: int) -> None:
         """Forget what a slot holds: needed when it may hold numbers that are not finite."""
