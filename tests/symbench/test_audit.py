@@ -67,6 +67,17 @@ def test_command_prints_counts_and_ids(shared, capsys):
     assert next(line for line in lines if line["id"] == "D1")["count"] == 100
 
 
+def test_a_folder_without_one_task_is_audited_and_says_so(shared, tmp_path, capsys):
+    """As of a clone of the authors' repository, which lacks the constants of path_plan."""
+    for task in ("reversi", "mahjong_pattern"):
+        name = f"{task}.jsonl.gz"
+        (tmp_path / name).symlink_to((shared / "data" / "symbench" / name).resolve())
+    assert main(["symbench", "audit", "--data", str(tmp_path)]) == 0
+    printed = capsys.readouterr()
+    assert "D26" in printed.out
+    assert printed.err.count("left out") == 35
+
+
 def test_absent_data_says_how_to_get_it(tmp_path, capsys):
     assert main(["symbench", "audit", "--data", str(tmp_path)]) == 4
     assert "assay data fetch symbench" in capsys.readouterr().err

@@ -339,5 +339,7 @@ def test_levels_are_the_generators_or_its_parameters() -> None:
         "a": "rows:1,columns:2",
         "b": "rows:2,columns:2",
     }
+    kinds = {"a": {"complexity": 1, "game_type": "elements"}, "b": {"complexity": 1, "game_type": "animal"}}
+    assert level_names(kinds) == {"a": "1 elements", "b": "1 animal"}
     assert level_names({"a": {}, "b": {}}) == {}
     assert level_names({str(n): {"rank": n} for n in range(30)}) == {}

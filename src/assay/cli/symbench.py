@@ -71,10 +71,12 @@ def _audit(args: argparse.Namespace) -> int:
     import msgspec
 
     from assay.symbench.audit import audit
-    from assay.symbench.catalog import TASKS
-    from assay.symbench.datasets import load_published
+    from assay.symbench.datasets import load_published, present_tasks
 
-    for task in args.task or TASKS:
+    tasks, absent = (args.task, []) if args.task else present_tasks(args.data)
+    for task in absent:
+        print(f"{task}: left out, {args.data} has no file of it", file=sys.stderr)
+    for task in tasks:
         for finding in audit(task, load_published(args.data, task)):
             if args.json:
                 print(msgspec.json.encode(finding).decode())

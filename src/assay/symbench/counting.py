@@ -71,7 +71,8 @@ def samples_digest(rows: Iterable[LabelRow]) -> str:
 def level_names(complexities: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Return the complexity level of each sample of one task; nothing if there is one level, or too many.
 
-    The level is the generator's own number where it has one, else all its parameters.
+    The level is the generator's own number where it has one, with the kind of problem where a task has several
+    (`game_type`, `pooling_type`); else all its parameters.
     """
     names = {query: _level(values) for query, values in complexities.items()}
     return names if 1 < len(set(names.values())) <= MAX_LEVELS else {}
@@ -79,7 +80,7 @@ def level_names(complexities: Mapping[str, Mapping[str, Any]]) -> dict[str, str]
 
 def _level(values: Mapping[str, Any]) -> str:
     if "complexity" in values:
-        return str(values["complexity"])
+        return " ".join([str(values["complexity"]), *(value for value in values.values() if isinstance(value, str))])
     text = ",".join(
         f"{key}:{value if isinstance(value, str) else canonical_text(value)}" for key, value in values.items()
     )

@@ -21,6 +21,20 @@ def task_file(folder: Path, task: str) -> Path:
     raise DataError(f"the samples of {task} are not there", file=folder / f"{task}.jsonl", remedy=HOW_TO_GET)
 
 
+def present_tasks(folder: Path) -> tuple[list[str], list[str]]:
+    """Return the tasks that a folder has files of, and the others; path_plan needs a file that no clone holds.
+
+    Raises
+    ------
+    DataError
+        If it has none.
+    """
+    present = [task for task in TASKS if any((folder / f"{task}.jsonl{end}").is_file() for end in ("", ".gz"))]
+    if not present:
+        raise DataError("the folder holds no samples", file=folder, remedy=HOW_TO_GET)
+    return present, [task for task in TASKS if task not in present]
+
+
 def load_published(folder: Path, task: str) -> list[TaskRow]:
     """Return a task's samples in file order.
 
