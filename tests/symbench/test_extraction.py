@@ -49,12 +49,12 @@ def test_code_blocks_are_those_of_the_lazy_expression(text):
     "text", ["<<<" * 3_000_000, "```python\n" + "\n``" * 3_000_000, "<<<[" * 2_000_000, ">" * 10_000_000]
 )
 def test_unclosed_markers_take_linear_time(text):
-    started = time.perf_counter()
+    started = time.process_time()
     assert last_marker(text) is None
     assert last_line_marker(text) is None
     assert first_bracket_marker(text) is None
     assert first_code_block(text) is None
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_the_last_marker_may_be_blank():
@@ -83,6 +83,6 @@ def test_normalizers(task, text, normal):
 
 
 def test_quotes_are_removed_in_linear_time():
-    started = time.perf_counter()
+    started = time.process_time()
     assert quote('"' * 2_000_000) == ""
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

@@ -35,7 +35,7 @@ def last_marker(text: str) -> str | None:
 
 def last_line_marker(text: str) -> str | None:
     """Return the content of the last marker that opens and closes on one line."""
-    for line in reversed(text.split("\n")):
+    for line in reversed(text.split("\n") if OPEN in text else ()):
         found = between(line, OPEN, CLOSE)
         if found:
             return found[-1]
@@ -44,7 +44,7 @@ def last_line_marker(text: str) -> str | None:
 
 def first_bracket_marker(text: str) -> str | None:
     """Return the text inside the first marker of the form <<<[...]>>> that stands on one line."""
-    for line in text.split("\n"):
+    for line in text.split("\n") if OPEN in text else ():
         found = between(line, OPEN + "[", "]" + CLOSE)
         if found:
             return found[0]
@@ -76,6 +76,17 @@ def without_code_blocks(text: str) -> str:
 
 
 def last_written_marker(text: str) -> str | None:
-    """Return the content of the last marker that is not blank, or None."""
-    written = [content for content in between(text, OPEN, CLOSE) if content.strip()]
-    return written[-1] if written else None
+    """Return the content of the last marker that is not blank, or None.
+
+    Where there is none, the last one whose end lacks a bracket counts: models break `>>>` into tokens and lose one.
+
+    Examples
+    --------
+    >>> last_written_marker("<<<7>>> <<< >>>"), last_written_marker("It is <<<7>>."), last_written_marker("1 << 2 >> 3")
+    ('7', '7', None)
+    """
+    for closing in (CLOSE, CLOSE[:-1]):
+        written = [content for content in between(text, OPEN, closing) if content.strip()]
+        if written:
+            return written[-1]
+    return None
