@@ -155,10 +155,10 @@ def test_the_chain_from_tasks_to_metrics(stage: Any) -> None:
     rows = stage.rows(made["metrics"], "metrics.jsonl", MetricRow)
     keys = [(r.model, r.method, r.profile, r.setting, r.metric, r.baseline) for r in rows]
     assert len(keys) == len(set(keys))
-    found = {
-        (r.model, r.profile, r.setting.split("domain=")[1], r.metric, r.baseline): r
-        for r in rows
-        if "constraints=" not in r.setting
+    found = {(r.model, r.profile, r.setting.split("domain=")[1], r.metric, r.baseline): r for r in rows}
+    assert {(metric, baseline) for _, _, domain, metric, baseline in found if domain != "all"} == {
+        ("pass_rate", ""),
+        ("pass_rate", "do-nothing"),
     }
     assert found["oracle", "corrected", "all", "pass_rate", ""].value == 1.0
     assert found["do-nothing", "corrected", "all", "pass_rate", ""].value == 0.5
@@ -170,6 +170,38 @@ def test_the_chain_from_tasks_to_metrics(stage: Any) -> None:
     assert len(table) == 2 * len(SCRIPTS) * 3
     assert {row["profile"] for row in table} == {"upstream", "corrected"}
     assert {row["do_nothing"] for row in table} == {"0.5"}
+
+
+TABLES = ("pass_rates.csv", "attempts.csv", "checks.csv", "constraints.csv", "services.csv")
+
+
+def test_the_tables_hold_every_verdict(stage: Any) -> None:
+    made = chain(stage)
+    tables = {n: list(csv.DictReader(io.StringIO(made["metrics"].path(n).read_text()))) for n in TABLES}
+    judged = stage.rows(made["verdicts"][1], "verdicts.jsonl", VerdictRow)
+
+    def lines(name: str, agent: str, domain: str) -> list[dict[str, str]]:
+        return [r for r in tables[name] if (r["model"], r["profile"], r["domain"]) == (agent, "corrected", domain)]
+
+    for agent in SCRIPTS:
+        own = [row for row in judged if row.agent == agent]
+        passed = sum(row.verdict.success for row in own)
+        for name, domains in (("constraints.csv", ["all"]), ("services.csv", ["bank", "library"])):
+            parts = [line for domain in domains for line in lines(name, agent, domain)]
+            assert sum(int(line["n"]) for line in parts) == len(own) == 16
+            assert sum(float(line["share"] or 0) * int(line["n"]) for line in parts) == pytest.approx(passed)
+        broken = {line["check"]: float(line["share"]) for line in lines("checks.csv", agent, "bank")}
+        bank = [row.verdict for row in own if row.domain == "bank"]
+        assert broken["database_match"] == sum(v.database_match for v in bank) / len(bank)
+    assert tables["attempts.csv"] == []
+    assert all(line["share"] == "" for name in TABLES[2:4] for line in tables[name] if line["n"] == "0")
+
+
+def test_without_runs_every_table_is_a_header(stage: Any) -> None:
+    made = metrics.compute({"dataset": "", "runs": []}, stage.inputs())
+    assert made["metrics.jsonl"] == []
+    for name in TABLES:
+        assert made[name].count(b"\n") == 1
 
 
 def test_the_chain_repeats_byte_by_byte(stage: Any, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from assay.errors import ConfigError
 from assay.sopbench import work
 
 METRICS = ("metrics", "sopbench")
+_TABLES = ("pass_rates.csv", "attempts.csv", "checks.csv", "constraints.csv", "services.csv")
 COMPONENT = ("metrics", "sopbench-protocol")
 _LOCK = "data/sopbench"
 
@@ -40,7 +41,7 @@ def published(configs: Configs) -> Mapping[str, tuple[str, str, str]]:
     """Return published path -> (stage, item, file of the artifact)."""
     del configs
     return {
-        "results/sopbench/pass_rates.csv": (*METRICS, "pass_rates.csv"),
+        **{f"results/sopbench/{name}": (*METRICS, name) for name in _TABLES},
         "results/sopbench/component-cpu-seeds42-44.json": (*COMPONENT, "component-cpu-seeds42-44.json"),
     }
 

@@ -6,6 +6,13 @@ from math import comb
 
 from assay.sopbench.rows import VerdictRow
 
+CHECKS = (
+    "no_tool_call_error",
+    "constraint_not_violated",
+    "database_match",
+    "action_called_correctly",
+    "dirgraph_satisfied",
+)
 CONSTRAINT_GROUPS = ((0, 1, "0-1"), (2, 2, "2"), (3, 3, "3"), (4, 4, "4"), (5, 5, "5"), (6, 10**9, "6+"))
 
 
@@ -57,8 +64,8 @@ def rates(rows: Sequence[VerdictRow]) -> dict[str, Rate]:
 
     ``pass_rate`` and its parts by kind of task; ``pass_rate_solvable`` over tasks for which a plan is known;
     ``pass_rate_lenient`` ignores calls that could not be executed; ``refusal_justified_rate`` is the share of tasks to
-    refuse that passed and were refused for a verified reason; the rest are the shares of the published booleans, and
-    of conversations that ended by a limit or an overflow.
+    refuse that passed and were refused for a verified reason; then the shares of conversations that ended by a limit
+    or an overflow, and pass@k and pass^k where there are several attempts.
     """
     granted = [row for row in rows if row.verdict.action_should_succeed]
     refused = [row for row in rows if not row.verdict.action_should_succeed]
@@ -69,12 +76,6 @@ def rates(rows: Sequence[VerdictRow]) -> dict[str, Rate]:
         "pass_rate_solvable": rate([row for row in rows if row.solvable], succeeded),
         "pass_rate_lenient": rate(rows, lambda row: row.verdict.success_lenient and not broke(row)),
         "refusal_justified_rate": rate(refused, lambda row: succeeded(row) and row.verdict.refusal_justified is True),
-        "no_tool_call_error": rate(rows, lambda row: row.verdict.no_tool_call_error),
-        "constraint_not_violated": rate(rows, lambda row: row.verdict.constraint_not_violated),
-        "database_match": rate(rows, lambda row: row.verdict.database_match),
-        "action_called_correctly": rate(rows, lambda row: row.verdict.action_called_correctly),
-        "dirgraph_satisfied": rate(rows, lambda row: row.verdict.dirgraph_satisfied),
-        "unoffered_tool_rate": rate(rows, lambda row: row.verdict.n_unoffered > 0),
         "limit_rate": rate(rows, lambda row: row.ending in ("limit", "calls")),
         "overflow_rate": rate(rows, lambda row: row.ending == "overflow"),
     }
@@ -82,6 +83,15 @@ def rates(rows: Sequence[VerdictRow]) -> dict[str, Rate]:
         found[f"pass@{k}"] = over_attempts(rows, k, at_least_one=True)
         found[f"pass^{k}"] = over_attempts(rows, k, at_least_one=False)
     return found
+
+
+def checks(rows: Sequence[VerdictRow]) -> dict[str, Rate]:
+    """Return the shares of the booleans that make a pass, and of conversations that called a tool not offered.
+
+    A conversation that broke has not passed, but keeps the booleans of what it did.
+    """
+    found = {name: rate(rows, lambda row, name=name: getattr(row.verdict, name)) for name in CHECKS}  # type: ignore[misc]
+    return found | {"unoffered_tool_rate": rate(rows, lambda row: row.verdict.n_unoffered > 0)}
 
 
 def attempts(rows: Iterable[VerdictRow]) -> int:
@@ -117,3 +127,9 @@ def by_constraints(rows: Sequence[VerdictRow]) -> dict[str, Rate]:
         name: rate([row for row in rows if low <= row.verdict.num_constraints <= high], succeeded)
         for low, high, name in CONSTRAINT_GROUPS
     }
+
+
+def by_service(rows: Sequence[VerdictRow]) -> dict[str, Rate]:
+    """Return the pass rate by the service that the user asks for, in the order of the tasks."""
+    goals = dict.fromkeys(row.verdict.user_goal for row in rows)
+    return {goal: rate([row for row in rows if row.verdict.user_goal == goal], succeeded) for goal in goals}
