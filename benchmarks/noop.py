@@ -1,4 +1,7 @@
-"""No-op cost: our plan inside Snakemake against a bare Snakemake workflow with a DAG of the same size."""
+"""No-op cost: our plan inside Snakemake against a bare Snakemake workflow with a DAG of the same size.
+
+The bare workflow has as many jobs, and each declares as many files as an artifact of ours.
+"""
 
 import argparse
 import statistics
@@ -13,12 +16,15 @@ sys.path.insert(0, str(ROOT / "tests" / "engine"))
 
 from project import Project  # noqa: E402
 
+from assay.artifact.stages import STAGES  # noqa: E402
+
+FILES = [*STAGES["queries"].outputs, "manifest.json"]
 BARE = """
 N = {jobs}
 rule all:
-    input: expand("out/{{i}}.txt", i=range(N))
+    input: expand("out/{{i}}/manifest.json", i=range(N))
 rule one:
-    output: "out/{{i}}.txt"
+    output: expand("out/{{{{i}}}}/{{name}}", name={files})
     shell: "touch {{output}}"
 """
 
@@ -45,10 +51,11 @@ def main() -> None:
     for jobs in args.jobs:
         with tempfile.TemporaryDirectory() as folder:
             bare = Path(folder) / "bare"
-            (bare / "out").mkdir(parents=True)
-            (bare / "Snakefile").write_text(BARE.format(jobs=jobs))
             for i in range(jobs):
-                (bare / "out" / f"{i}.txt").touch()
+                (bare / f"out/{i}").mkdir(parents=True)
+                for name in FILES:
+                    (bare / f"out/{i}" / name).touch()
+            (bare / "Snakefile").write_text(BARE.format(jobs=jobs, files=FILES))
             ours = Project.create(Path(folder) / "ours", Path(folder) / "cache")
             ours.edit("configs/experiments/toy.yaml", "[tiny-a, copied]", "[tiny-a]")
             # One queries artifact per job: real plan, real manifests, nothing to compute.
