@@ -18,7 +18,7 @@ from assay.records.step import Input, Inputs
 from assay.symbench import metrics
 from assay.symbench.avenorm import published_rates
 from assay.symbench.catalog import TASKS
-from assay.symbench.comparison import Bootstrap, Member, across, compare
+from assay.symbench.comparison import Bootstrap, Member, across, compare, mean_interval
 from assay.symbench.counting import counted, level_names, samples_digest
 from assay.symbench.label_rows import LabelRow, ModeVerdict, Outcome
 from assay.symbench.rows import TaskRow
@@ -325,6 +325,18 @@ def test_intervals_resample_within_tasks_and_recompute_the_best(tmp_path: Path) 
     assert (score.low, score.high) == (pytest.approx(low), pytest.approx(high))
     assert score.low is not None
     assert score.low < score.percent < (score.high or 0)
+
+
+def test_the_interval_of_a_mean_rate_resamples_within_tasks() -> None:
+    bootstrap = Bootstrap(resamples=300, level=0.9, seed=5)
+    values = np.zeros(300)
+    for task, right, n in (("game24", 3, 5), ("letters", 1, 4)):
+        drawn = np.random.default_rng(derive_seed("symbench-bootstrap", 5, task)).integers(0, n, (300, n))
+        values += np.array([sum(index < right for index in row) / n for row in drawn]) / 2
+    low, high = mean_interval({"game24": (3, 5), "letters": (1, 4)}, bootstrap)
+    assert (low, high) == (pytest.approx(np.quantile(values, 0.05)), pytest.approx(np.quantile(values, 0.95)))
+    assert mean_interval({"game24": (3, 5), "letters": (1, 1)}, bootstrap) == (None, None)
+    assert mean_interval({"game24": (0, 5)}, bootstrap) == (None, None)
 
 
 def test_no_interval_where_there_is_nothing_to_resample() -> None:

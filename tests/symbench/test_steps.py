@@ -277,6 +277,14 @@ class TestRecomputation:
             ("labels", "computed"), ("metrics", "linked"),
         }  # fmt: skip
 
+    def test_a_second_project_computes_the_same_bytes(self, root: Path, tmp_path: Path) -> None:
+        made = [make(small_project(root, tmp_path / name, self.CONFIG, "tiny-a"))[0] for name in ("one", "two")]
+        for name, folder in made[0].items():
+            other = made[1][name]
+            assert folder.name == other.name
+            for path in folder.iterdir():
+                assert path.name == "envelope.json" or path.read_bytes() == (other / path.name).read_bytes(), path
+
     def test_one_method_moves_its_own_rollouts(
         self, root: Path, tmp_path: Path, edited: Callable[[str, str, str], None]
     ) -> None:

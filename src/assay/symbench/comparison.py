@@ -180,6 +180,30 @@ def _score(
     )
 
 
+def mean_interval(solved: Mapping[str, tuple[int, int]], bootstrap: Bootstrap) -> tuple[float | None, float | None]:
+    """Return the interval of the mean over tasks of the success rates, from resampling within tasks.
+
+    Parameters
+    ----------
+    solved : mapping
+        Task -> (solved samples, all samples).
+
+    Returns
+    -------
+    low, high : float or None
+        In [0, 1]; None where a task has a single sample, or where nothing varies.
+    """
+    rates = []
+    for task, (right, n) in solved.items():
+        if n < 2:
+            return None, None
+        index = resample(n, bootstrap.resamples, derive_seed("symbench-bootstrap", bootstrap.seed, task))
+        # Which samples are solved does not matter to a mean of one column.
+        rates.append(unit_counts(index, n)[:, :right].sum(axis=1) / n)
+    mean: Array = np.mean(rates, axis=0)
+    return percentile_interval(mean, bootstrap.level) if np.ptp(mean) > 0 else (None, None)
+
+
 def refuse_different_samples(members: Sequence[Member]) -> None:
     """Raise unless all members that have a task were asked the same samples of it."""
     first: dict[str, Member] = {}

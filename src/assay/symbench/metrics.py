@@ -10,6 +10,7 @@ from assay.records.rows import MetricRow, setting_text
 from assay.records.step import Input, Inputs, Outputs
 from assay.stats.intervals import wilson
 from assay.symbench import averages
+from assay.symbench.comparison import mean_interval
 from assay.symbench.counting import Counts, counted, level_names
 from assay.symbench.label_rows import LabelRow
 from assay.symbench.metric_settings import Measured, MetricSettings, Mode, Run, questions_of
@@ -112,7 +113,10 @@ def _rate_rows(settings: MetricSettings, lines: Sequence[RateLine]) -> Iterator[
         total = _sum([line.counts for line in tasks])
         # Tasks weigh the same, however many samples they have.
         mean = float(sum(line.counts.rate for line in tasks) / len(tasks))
-        yield _row(settings, first, setting, "mean_success_rate", mean, total)
+        solved = {line.task: (line.counts.right, line.counts.n) for line in tasks}
+        yield _row(
+            settings, first, setting, "mean_success_rate", mean, total, *mean_interval(solved, settings.bootstrap)
+        )
         for name in _SHARES:
             interval = wilson(getattr(total, name), total.n)
             share = getattr(total, name) / total.n
