@@ -193,6 +193,18 @@ def test_every_line_of_a_foreign_file_gets_a_label(tmp_path, capsys):
     assert "1 of     5 right" in printed
 
 
+def test_half_characters_cost_a_line_neither_task_nor_label(tmp_path):
+    """Python writes lone surrogates into JSON; they are no text, but the rest of the line is."""
+    write_rows(tmp_path / "navigate.jsonl", [EXAMPLES["navigate"].sample])
+    path = tmp_path / "responses.jsonl"
+    texts = ["\ud800 <<<Yes>>>", "\ud83d\ude00\udcff", "```python\nprint('<<<Yes>>>')  # \udfff\n```"]
+    lines = [json.dumps({"task": "navigate", "sample_id": "one", "response": text}) + "\n" for text in texts]
+    path.write_text("".join(lines))
+    labels = score_file(path, tmp_path, 5.0)
+    assert [row.verdict("corrected", "marker").outcome for row in labels] == ["right", "wrong", "right"]
+    write_rows(tmp_path / "labels.jsonl", labels)
+
+
 def test_samples_that_are_absent_are_named(tmp_path, capsys):
     path = tmp_path / "responses.jsonl"
     path.write_text('{"task": "letters", "sample_id": "one", "response": "x"}\n')

@@ -1,5 +1,6 @@
 """Judge responses that were produced elsewhere: one JSON object a line, every line gets a label."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -114,8 +115,8 @@ def _read(path: Path, data: Path) -> Iterator[Answered]:
 
 def _answered(line: bytes, samples: dict[str, dict[str, TaskRow]], data: Path) -> Answered:
     try:
-        row: Any = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        row = _decoded(line)
+    except (ValueError, RecursionError):
         return Answered(problem=f"this line is not JSON in UTF-8 (sha256 {bytes_digest(line)[:12]})")
     if not isinstance(row, dict):
         return Answered(problem="this line is not a JSON object")
@@ -133,6 +134,21 @@ def _answered(line: bytes, samples: dict[str, dict[str, TaskRow]], data: Path) -
     if not isinstance(row[key], str):
         return Answered(task, sample_id, problem=f"the response is {type(row[key]).__name__}, not a text")
     return Answered(task, sample_id, row[key], sample)
+
+
+def _decoded(line: bytes) -> Any:
+    """Return the value of a line; halves of characters, which Python writes into JSON, become U+FFFD."""
+    try:
+        return msgspec.json.decode(line)
+    except msgspec.DecodeError:
+        row = json.loads(line)
+    if not isinstance(row, dict):
+        return row
+    return {key: _whole(value) if isinstance(value, str) else value for key, value in row.items()}
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _executions(answers: list[Answered], limit_s: float | None) -> list[ExecutionRow | str]:
