@@ -165,6 +165,15 @@ def test_source_text_is_no_answer_in_corrected():
     assert not judge(sample, response, CodeOutput("\n"), "corrected", "marker").correct
 
 
+def test_a_program_that_was_cut_off_is_no_answer_in_corrected():
+    """D24: nothing was run, so what it would have printed was not answered."""
+    sample = EXAMPLES["web_of_lies"].sample
+    cut = "I compute it.\n```python\nprint('<<<No>>>')\nprint("
+    assert judge(sample, cut, None, "upstream", "echo").correct
+    assert not judge(sample, cut, None, "corrected", "marker").correct
+    assert judge(sample, f"<<<No>>>\n{cut}", None, "corrected", "marker").correct
+
+
 def test_a_crash_of_one_route_is_an_error_although_the_other_is_right():
     """D21."""
     response = "```python\nprint(1)\n```\n<<<3>>>"

@@ -63,14 +63,25 @@ def first_code_block(text: str) -> str | None:
 
 
 def without_code_blocks(text: str) -> str:
-    """Return a response without its Python blocks, so that source text cannot pass for an answer."""
+    r"""Return a response without its Python blocks, so that source text cannot pass for an answer.
+
+    A block that is not closed, as in a response that was cut off, goes to the end.
+
+    Examples
+    --------
+    >>> without_code_blocks("So:\n```python\nprint(1)\n```\n<<<1>>>")
+    'So:\n\n<<<1>>>'
+    >>> without_code_blocks("```python\n```<<<1>>>"), without_code_blocks("<<<1>>>```python\nprint(")
+    ('<<<1>>>', '<<<1>>>')
+    """
     kept = []
     position = 0
     while (start := text.find(_FENCE_OPEN, position)) >= 0:
-        end = text.find(_FENCE_CLOSE, start + len(_FENCE_OPEN))
-        if end < 0:
-            break
         kept.append(text[position:start])
+        # From the line end of the opening: a block may be empty.
+        end = text.find(_FENCE_CLOSE, start + len(_FENCE_OPEN) - 1)
+        if end < 0:
+            return "".join(kept)
         position = end + len(_FENCE_CLOSE)
     return "".join(kept) + text[position:]
 

@@ -171,7 +171,7 @@ def _game24(sample: TaskRow, response: str, code: CodeOutput | None, extraction:
 
 def _corrected(sample: TaskRow, response: str, code: CodeOutput | None) -> Judgement:
     """Judge what was printed, and what was written outside of code; a time-out prints nothing."""
-    text = without_code_blocks(response) if code is not None else response
+    text = without_code_blocks(response)
     execution = None if code is None or code.timed_out else code.stdout
     answers = [None if part is None else _written(sample.task, part) for part in (execution, text)]
     verdicts = [
