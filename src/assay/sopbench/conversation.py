@@ -105,6 +105,31 @@ class Conversation:
         self.calls.append(done)
         self.history.append(Message("tool", done.content, tool_call_id=identity, name=done.name))
 
+    @classmethod
+    def at(
+        cls,
+        row: TaskRow,
+        agent: str,
+        attempt: int,
+        desk: Desk,
+        offered: list[str],
+        state: dict[str, Any],
+        dialects: tuple[ContentDialect, CardDialect],
+    ) -> "Conversation":
+        """Begin a conversation about a task at a desk that works on `state`, a copy of the task's initial one."""
+        content, cards = dialects
+        return cls(
+            row=row,
+            desk=desk,
+            offered=offered,
+            agent=agent,
+            attempt=attempt,
+            dialect=content,
+            cards=cards,
+            initial=row.task.initial_database,
+            state=state,
+        )
+
     @property
     def waits_for_user(self) -> bool:
         """Whether the agent answered without a call, so that it is the user's turn."""

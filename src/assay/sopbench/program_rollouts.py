@@ -29,14 +29,4 @@ def open_strict(
     target = compile_rule(decode(row.task.constraints), session_type, system_type)
     table = default_table(rules, session_type, system_type) | {row.task.user_goal: target}
     strict = Strict(session_type(system, row.task.constraint_parameters), table)
-    return Conversation(
-        row=row,
-        desk=Desk(strict, offered, content),
-        offered=offered,
-        agent=agent,
-        attempt=attempt,
-        dialect=content,
-        cards=cards,
-        initial=row.task.initial_database,
-        state=system.state,
-    )
+    return Conversation.at(row, agent, attempt, Desk(strict, offered, content), offered, system.state, (content, cards))

@@ -51,14 +51,4 @@ def open_conversation(
 ) -> Conversation:
     """Return a conversation at the base system of the task's domain, on a fresh copy of its initial state."""
     system = SYSTEMS[row.domain].opened(msgspec.json.decode(msgspec.json.encode(row.task.initial_database)), cards)
-    return Conversation(
-        row=row,
-        desk=Desk(system, offered, content),
-        offered=offered,
-        agent=agent,
-        attempt=attempt,
-        dialect=content,
-        cards=cards,
-        initial=row.task.initial_database,
-        state=system.state,
-    )
+    return Conversation.at(row, agent, attempt, Desk(system, offered, content), offered, system.state, (content, cards))

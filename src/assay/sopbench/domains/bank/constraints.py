@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from assay.sopbench.domains.bank.functions import find_card
-from assay.sopbench.system import Session, System
+from assay.sopbench.sessions import OneUserSession
+from assay.sopbench.system import System
 
 
-class BankSession(Session):
+class BankSession(OneUserSession):
     """Who is logged in, whether an admin password was given, and what the rules test."""
 
     login_defaults: ClassVar[dict[str, Any]] = {"identification": None}
@@ -16,21 +17,14 @@ class BankSession(Session):
         super().__init__(system, limits, careful=careful)
         self._as_list = getattr(system, "cards", "list") == "list"
         self._accounts: dict[str, Any] = self.state["accounts"]
-        self._user: str | None = None
         self._admin: str | None = None
 
-    def on_login_user(self, username: str, identification: Any) -> None:
-        self._user = username
-
     def on_logout_user(self, username: str) -> None:
-        self._user = None
+        super().on_logout_user(username)
         self._admin = None
 
     def on_authenticate_admin_password(self, username: str, admin_password: str) -> None:
         self._admin = username
-
-    def logged_in_user(self, username: str) -> bool:
-        return self._user == username
 
     def authenticated_admin_password(self, username: str) -> bool:
         # As published, the password of any account opens all of them.

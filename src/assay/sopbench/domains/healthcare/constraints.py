@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from assay.sopbench.dates import day, moment
-from assay.sopbench.system import Session, System
+from assay.sopbench.sessions import OneUserSession
+from assay.sopbench.system import System
 
 _APPOINTMENT_FORMATS = (
     "%Y-%m-%d %H:%M:%S",
@@ -16,7 +17,7 @@ _APPOINTMENT_FORMATS = (
 )
 
 
-class HealthcareSession(Session):
+class HealthcareSession(OneUserSession):
     """Who is logged in, and what the rules test."""
 
     login_defaults: ClassVar[dict[str, Any]] = {"identification": None}
@@ -24,16 +25,6 @@ class HealthcareSession(Session):
     def __init__(self, system: System, limits: Mapping[str, Any], *, careful: bool = False) -> None:
         super().__init__(system, limits, careful=careful)
         self._accounts: dict[str, Any] = self.state["accounts"]
-        self._user: str | None = None
-
-    def on_login_user(self, username: str, identification: Any) -> None:
-        self._user = username
-
-    def on_logout_user(self, username: str) -> None:
-        self._user = None
-
-    def logged_in_user(self, username: str) -> bool:
-        return self._user == username
 
     def _details(self, username: str) -> dict[str, Any]:
         details: dict[str, Any] = self._accounts[username]["policy"]["details"]

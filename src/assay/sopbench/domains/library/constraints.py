@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from assay.sopbench.dates import from_human
-from assay.sopbench.system import Session, System
+from assay.sopbench.sessions import OneUserSession
+from assay.sopbench.system import System
 
 
-class LibrarySession(Session):
+class LibrarySession(OneUserSession):
     """Who is logged in, and what the rules test."""
 
     login_defaults: ClassVar[dict[str, Any]] = {"password": None}
@@ -15,16 +16,6 @@ class LibrarySession(Session):
     def __init__(self, system: System, limits: Mapping[str, Any], *, careful: bool = False) -> None:
         super().__init__(system, limits, careful=careful)
         self._accounts: dict[str, Any] = self.state["accounts"]
-        self._user: str | None = None
-
-    def on_login_user(self, username: str, password: Any) -> None:
-        self._user = username
-
-    def on_logout_user(self, username: str) -> None:
-        self._user = None
-
-    def logged_in_user(self, username: str) -> bool:
-        return self._user == username
 
     def _id(self, book_title: str) -> Any:
         return self.state["book_title_to_id"].get(book_title)

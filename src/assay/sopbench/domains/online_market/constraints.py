@@ -5,10 +5,11 @@ from datetime import timedelta
 from typing import Any, ClassVar
 
 from assay.sopbench.dates import day, moment
-from assay.sopbench.system import Session, System
+from assay.sopbench.sessions import OneUserSession
+from assay.sopbench.system import System
 
 
-class OnlineMarketSession(Session):
+class OnlineMarketSession(OneUserSession):
     """Who is logged in, and what the rules test."""
 
     login_defaults: ClassVar[dict[str, Any]] = {"password": None}
@@ -18,16 +19,6 @@ class OnlineMarketSession(Session):
         self._accounts: dict[str, Any] = self.state["accounts"]
         self._products: dict[str, Any] = self.state["products"]
         self._coupons: dict[str, Any] = self.state["coupons"]
-        self._user: str | None = None
-
-    def on_login_user(self, username: str, password: Any) -> None:
-        self._user = username
-
-    def on_logout_user(self, username: str) -> None:
-        self._user = None
-
-    def logged_in_user(self, username: str) -> bool:
-        return self._user == username
 
     def _order(self, username: str, order_id: str) -> dict[str, Any]:
         return next(order for order in self._accounts[username]["order_history"] if order["order_id"] == order_id)

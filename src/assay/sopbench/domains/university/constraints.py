@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 from assay.sopbench.dates import day, moment
 from assay.sopbench.domains.university.functions import University
-from assay.sopbench.system import Session, System
+from assay.sopbench.sessions import OneUserSession
+from assay.sopbench.system import System
 
 _UPPER_DIVISION_CREDITS = 90
 _GENERAL_EDUCATION_COURSES = 10
@@ -26,7 +27,7 @@ def _overlap(first: dict[str, Any], second: dict[str, Any]) -> bool:
     return start_a < end_b and start_b < end_a
 
 
-class UniversitySession(Session):
+class UniversitySession(OneUserSession):
     """Who is logged in, and what the rules test."""
 
     # Every strict service has a parameter list, so that wrong argument names raise before any rule is checked.
@@ -37,16 +38,6 @@ class UniversitySession(Session):
         super().__init__(system, limits, careful=careful)
         self._students: dict[str, Any] = self.state["students"]
         self._courses: dict[str, Any] = self.state["courses"]
-        self._user: str | None = None
-
-    def on_login_user(self, username: str, password: Any) -> None:
-        self._user = username
-
-    def on_logout_user(self, username: str) -> None:
-        self._user = None
-
-    def logged_in_user(self, username: str) -> bool:
-        return self._user == username
 
     def _now(self) -> datetime:
         return moment(self.state["interaction_time"])
