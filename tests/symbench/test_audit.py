@@ -61,6 +61,12 @@ def test_corrected_accepts_every_reference_that_keeps_the_rules(findings):
 def test_command_prints_counts_and_ids(shared, capsys):
     assert main(["symbench", "audit", "--data", str(shared / "data" / "symbench"), "--task", "mahjong_pattern"]) == 0
     assert "D4" in capsys.readouterr().out
+    arguments = ["symbench", "audit", "--data", str(shared / "data" / "symbench")]
+    assert main([*arguments, "--task", "constrained_linear_arrangement"]) == 0
+    printed = [line.split()[1:5] for line in capsys.readouterr().out.splitlines()]
+    # What was counted is told, also where there is nothing.
+    assert ["D13", "56", "of", "68"] in printed
+    assert ["D13-one-sided", "0", "of", "200"] in printed
     arguments = ["symbench", "audit", "--data", str(shared / "data" / "symbench"), "--task", "pooling", "--json"]
     assert main(arguments) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -80,7 +80,7 @@ def _audit(args: argparse.Namespace) -> int:
         for finding in audit(task, load_published(args.data, task)):
             if args.json:
                 print(msgspec.json.encode(finding).decode())
-            elif finding.count or finding.id == "duplicates":
+            elif finding.count or finding.id not in ("upstream", "corrected"):
                 print(f"{task:33} {finding.id:15} {finding.count:5} of {finding.total:5} {finding.what}")
     return 0
 
