@@ -102,6 +102,24 @@ def test_two_runs_of_a_record_count_once(tmp_path: Path, generated: dict[str, li
     assert (file.n, file.n_runs, file.percent["upstream"]) == (1, 2, 100.0)
 
 
+def test_records_about_one_task_are_counted_and_told(tmp_path: Path, generated: dict[str, list[TaskRow]]) -> None:
+    first, other = generated["bank"][:2]
+    write(tmp_path, "bank", [record(first), record(other), record(first, "do-nothing")])
+    importer = Importer()
+    file = next(iter(importer.files(tmp_path)))
+    assert (file.n, file.n_repeated, file.percent["upstream"]) == (3, 1, 66.67)
+    assert len({verdict.row_id for verdict in importer.verdicts}) == 3
+
+
+def test_a_cut_off_conversation_is_known_as_such(tmp_path: Path, generated: dict[str, list[TaskRow]]) -> None:
+    whole, cut = record(generated["bank"][0]), record(generated["bank"][1])
+    del cut["interactions"][0]["interaction"][-1]
+    write(tmp_path, "bank", [whole, cut])
+    importer = Importer()
+    list(importer.files(tmp_path))
+    assert [row.ending for row in importer.verdicts] == ["exit", "exit", "limit", "limit"]
+
+
 def test_names_and_dialects(tmp_path: Path, generated: dict[str, list[TaskRow]]) -> None:
     name = "usr_gpt-4o-ast_gpt-4.1-mini-mode_act-only-dep_full-fmt_structured-tool_test-shuffle_False.json"
     write(tmp_path, "bank", [record(generated["bank"][1], content="unwrapped")], name)
@@ -130,6 +148,11 @@ def test_extraction() -> None:
     assert [(call.called, call.content) for call in calls] == [("pay_more", "True")]
 
 
+def with_message(record: dict[str, Any], message: Any) -> dict[str, Any]:
+    run = record["interactions"][0]
+    return {**run, "interaction": [message, *run["interaction"]]}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -148,6 +171,19 @@ def test_extraction() -> None:
         (
             lambda records: [{**records[0], "task": {**records[0]["task"], "user_goal": "old_service"}}],
             "row 0.*old_service",
+        ),
+        (lambda records: [5], "row 0.*no task"),
+        (lambda records: [{**records[0], "interactions": 3}], "row 0.*lists"),
+        (lambda records: [{**records[0], "interactions": [with_message(records[0], "said")]}], "run 0.*authors' form"),
+        (
+            lambda records: [{**records[0], "interactions": [with_message(records[0], {"tool_calls": [{}]})]}],
+            "run 0.*KeyError",
+        ),
+        (
+            lambda records: [
+                {**records[0], "task": {**records[0]["task"], "user_goal": "", "directed_action_graph": {"nodes": []}}}
+            ],
+            "row 0.*user_goal",
         ),
         (lambda records: json.dumps(records).replace('"balance": ', '"balance": NaN, "was": ', 1), "row 0.*NaN"),
     ],

@@ -220,6 +220,9 @@ def test_a_rollout_of_an_unknown_task_is_an_error(stage: Any) -> None:
         list(verdicts.verdict_rows(tasks[:1], rows, "upstream"))
     with pytest.raises(DataError, match="two rollouts have one identity"):
         list(verdicts.verdict_rows(tasks, [rows[0], rows[0]], "upstream"))
+    again = msgspec.structs.replace(rows[0], row_id="other")
+    with pytest.raises(DataError, match="two results of 'oracle'"):
+        list(verdicts.verdict_rows(tasks, [rows[0], again], "upstream"))
     strange = msgspec.structs.replace(tasks[0], domain="zoo")
     with pytest.raises(DataError, match="'zoo' is no domain"):
         list(verdicts.verdict_rows([strange], rows[:1], "upstream"))

@@ -71,7 +71,7 @@ def _import(args: argparse.Namespace) -> int:
     importer = Importer(args.cards)
     writer = csv.writer(sys.stdout, lineterminator="\n")
     columns = ("domain", "model", "mode", "tool_list", "user", "content_dialect", "card_dialect", "n", "n_without")
-    counted = ("n_runs", "n_stored", "n_differing")
+    counted = ("n_repeated", "n_runs", "n_stored", "n_differing")
     writer.writerow([*columns, *counted, "upstream_percent", "corrected_percent"])
     for file in importer.files(args.folder):
         percents = [file.percent[profile] for profile in ("upstream", "corrected")]

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from assay.errors import DataError
-from assay.sopbench.conversation import NO_CALL
-from assay.sopbench.rows import CallRow, ContentDialect, Task
+from assay.sopbench.conversation import EXIT_TOOL, NO_CALL
+from assay.sopbench.rows import CallRow, ContentDialect, Ending, Task
 
 _NAME = re.compile(
     r"(?:usr_(?P<user>.+?)-)?ast_(?P<model>.+)-mode_(?P<mode>fc|react|act-only)-.*tool_(?P<tools>full|oracle|test)-"
@@ -37,6 +37,8 @@ class Trajectory(msgspec.Struct, frozen=True):
     ----------
     final_database : dict
         As recorded; always present here, also where it equals the initial one.
+    ending : str
+        "exit" if the last message calls the exit tool, else "limit".
     stored : dict or None
         The evaluation that the file carries for this run.
     """
@@ -47,6 +49,7 @@ class Trajectory(msgspec.Struct, frozen=True):
     calls: list[CallRow]
     n_sender_messages: int
     final_database: dict[str, Any]
+    ending: Ending
     stored: dict[str, Any] | None
 
 
@@ -113,23 +116,41 @@ def _runs(file: TrajectoryFile, number: int, record: Any) -> Iterator[Trajectory
     if not isinstance(record, dict) or not isinstance(record.get("task"), dict):
         raise DataError("the record carries no task", file=file.path, row=number, key="task")
     task = _task(file, number, record["task"])
-    stored = record.get("evaluations") or []
-    for run, interaction in enumerate(record.get("interactions") or []):
+    stored, interactions = record.get("evaluations") or [], record.get("interactions") or []
+    if not isinstance(stored, list) or not isinstance(interactions, list):
+        raise DataError("interactions and evaluations are lists", file=file.path, row=number)
+    for run, interaction in enumerate(interactions):
         place = {"file": file.path, "row": f"{number}, run {run}"}
         if not isinstance(interaction, dict) or not isinstance(interaction.get("interaction"), list):
             raise DataError("the run carries no messages", **place, key="interaction")  # type: ignore[arg-type]
         if not isinstance(interaction.get("database"), dict):
             raise DataError("the run carries no final database", **place, key="database")  # type: ignore[arg-type]
         messages = interaction["interaction"]
+        try:
+            calls, ending = extract_calls(messages), _ending(messages)
+            n_sender_messages = sum(1 for message in messages if "sender" in message)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise DataError(
+                f"a message is not in the authors' form ({type(error).__name__}: {error})",
+                **place,  # type: ignore[arg-type]
+                key="interaction",
+                expected="objects with sender and content, calls with function.name and function.arguments",
+            ) from error
         yield Trajectory(
             record=number,
             run=run,
             task=task,
-            calls=extract_calls(messages),
-            n_sender_messages=sum(1 for message in messages if "sender" in message),
+            calls=calls,
+            n_sender_messages=n_sender_messages,
             final_database=interaction["database"],
-            stored=stored[run] if run < len(stored) else None,
+            ending=ending,
+            stored=stored[run] if run < len(stored) and isinstance(stored[run], dict) else None,
         )
+
+
+def _ending(messages: list[dict[str, Any]]) -> Ending:
+    calls = messages[-1].get("tool_calls") or [] if messages else []
+    return "exit" if any(call["function"]["name"] == EXIT_TOOL for call in calls) else "limit"
 
 
 def _task(file: TrajectoryFile, number: int, value: dict[str, Any]) -> Task:
@@ -140,7 +161,8 @@ def _task(file: TrajectoryFile, number: int, value: dict[str, Any]) -> Task:
     if task.user_goal:
         return task
     # Two domains leave the goal to the object key of the task file; in a record, the graph names it.
-    goal = task.directed_action_graph.get("nodes", [[""]])[0][0]
+    nodes = task.directed_action_graph.get("nodes")
+    goal = nodes[0][0] if isinstance(nodes, list) and nodes and isinstance(nodes[0], list) and nodes[0] else ""
     return msgspec.structs.replace(task, user_goal=goal)
 
 

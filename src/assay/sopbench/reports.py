@@ -9,9 +9,9 @@ import msgspec
 from assay.errors import DataError
 from assay.sopbench.catalogue import PROCEDURES
 from assay.sopbench.conformance import ReplaySuite, read_replays
-from assay.sopbench.importing import TrajectoryFile, find_files, read_file
+from assay.sopbench.importing import Trajectory, TrajectoryFile, find_files, read_file
 from assay.sopbench.judge import Judge
-from assay.sopbench.rows import CardDialect, Profile, VerdictRow, task_identity, task_text
+from assay.sopbench.rows import CardDialect, Profile, Verdict, VerdictRow, task_identity, task_text
 
 _COMPARED = (
     "no_tool_call_error",
@@ -126,6 +126,8 @@ class ImportedFile(msgspec.Struct, frozen=True):
     ----------
     n : int
         Records with at least one run; `n_without` have none and are no part of a rate.
+    n_repeated : int
+        Of the n, records about a task that an earlier record of the file is about, too; they count as they stand.
     percent : dict
         Profile -> pass rate over the first runs; None where there is none.
     n_stored, n_differing : int
@@ -142,6 +144,7 @@ class ImportedFile(msgspec.Struct, frozen=True):
     card_dialect: str
     n: int
     n_without: int
+    n_repeated: int
     n_runs: int
     percent: dict[str, float | None]
     n_stored: int
@@ -168,8 +171,11 @@ class Importer:
         contents = read_file(file)
         passed: dict[Profile, int] = {"upstream": 0, "corrected": 0}
         stored = differing = firsts = 0
+        seen: set[str] = set()
         for trajectory in contents.trajectories:
             firsts += trajectory.run == 0
+            task_id = task_identity(file.domain, task_text(trajectory.task))
+            seen.add(task_id)
             for profile in passed:
                 judge = self._judge(file.domain, profile)
                 try:
@@ -186,13 +192,7 @@ class Importer:
                     dialect=contents.dialect,
                 )
                 passed[profile] += verdict.success and trajectory.run == 0
-                self._keep(
-                    file,
-                    trajectory.record,
-                    trajectory.run,
-                    task_identity(file.domain, task_text(trajectory.task)),
-                    verdict,
-                )
+                self._keep(file, trajectory, task_id, verdict)
                 if profile == "upstream" and trajectory.stored:
                     stored += 1
                     differing += any(
@@ -209,6 +209,7 @@ class Importer:
             card_dialect=self._cards,
             n=firsts,
             n_without=contents.n_without,
+            n_repeated=firsts - len(seen),
             n_runs=len(contents.trajectories),
             percent={name: round(100 * count / firsts, 2) if firsts else None for name, count in passed.items()},
             n_stored=stored,
@@ -220,17 +221,17 @@ class Importer:
             self._judges[domain, profile] = Judge(PROCEDURES[domain], profile, self._cards)
         return self._judges[domain, profile]
 
-    def _keep(self, file: TrajectoryFile, record: int, run: int, task_id: str, verdict: object) -> None:
+    def _keep(self, file: TrajectoryFile, trajectory: Trajectory, task_id: str, verdict: Verdict) -> None:
         self.verdicts.append(
             VerdictRow(
-                row_id=f"{file.path.parent.name}/{file.path.stem}/{record}/{run}",
+                row_id=f"{file.path.parent.name}/{file.path.stem}/{trajectory.record}/{trajectory.run}",
                 task_id=task_id,
                 domain=file.domain,
-                index=record,
+                index=trajectory.record,
                 agent=file.model,
-                attempt=run,
-                ending="exit",
+                attempt=trajectory.run,
+                ending=trajectory.ending,
                 solvable=True,
-                verdict=verdict,  # type: ignore[arg-type]
+                verdict=verdict,
             )
         )

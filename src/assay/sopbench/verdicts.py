@@ -36,11 +36,19 @@ def verdict_rows(tasks: Iterable[TaskRow], rollouts: Iterable[RolloutRow], profi
         If a rollout is of a task that is not there, or two results carry one identity.
     """
     bench = Bench(tasks, profile)
-    seen: set[str] = set()
+    seen: set[object] = set()
     for rollout in rollouts:
+        attempt = (rollout.agent, rollout.task_id, rollout.attempt)
         if rollout.row_id in seen:
             raise DataError("two rollouts have one identity", row=rollout.row_id, file="rollouts.jsonl")
-        seen.add(rollout.row_id)
+        if attempt in seen:
+            raise DataError(
+                f"there are two results of {rollout.agent!r} for one task and attempt",
+                row=rollout.row_id,
+                file="rollouts.jsonl",
+                key="task_id",
+            )
+        seen |= {rollout.row_id, attempt}
         yield bench.verdict(rollout)
 
 
