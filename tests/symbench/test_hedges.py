@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from assay.symbench.catalog import TASKS
+from assay.symbench.datasets import load_published
 from assay.symbench.generate import draft_of, generate_rows, load_task
 from assay.symbench.judging import CodeOutput, judge
+from assay.symbench.references import reference_answer
 
 
 def _load(name):
@@ -65,6 +67,30 @@ def test_a_hedge_of_two_generated_answers_is_refused(task):
             continue
         assert corrected(row, f"<<<{right}>>>").correct
         for text in hedges(right, other):
+            assert not corrected(row, f"<<<{text}>>>").correct, (right, other, text)
+
+
+# What makes one value of two numbers, or an equation of two expressions, is no alternative.
+ARITHMETIC = ("/", " / ", " = ", " \\approx ")
+
+
+@pytest.mark.parametrize("task", list(TASKS))
+def test_a_hedge_of_two_published_references_is_refused(shared, task):
+    rows = load_published(shared / "data/symbench", task)
+    if reference_answer(rows[0]) is None:
+        return
+    chosen = rows[:: max(1, len(rows) // 20)]
+    references = [reference_answer(row) for row in chosen]
+    for row, right, other in zip(chosen, references, references[1:] + references[:1], strict=True):
+        if not corrected(row, f"<<<{right}>>>").correct or corrected(row, f"<<<{other}>>>").correct:
+            continue
+        for text in hedges(right, other):
+            if task.startswith(("math_", "gsm")) and any(
+                joint.join(pair) in text for joint in ARITHMETIC for pair in ((right, other), (other, right))
+            ):
+                continue
+            if task.startswith("math_") and text == f"{right} ({other})":
+                continue
             assert not corrected(row, f"<<<{text}>>>").correct, (right, other, text)
 
 

@@ -54,8 +54,8 @@ def equal(target: str, answer: str) -> bool:
 def equal_strictly(target: str, answer: str) -> bool:
     r"""Compare as `equal` does, but read one number only (deviation D25).
 
-    A comma must separate thousands, words for alternatives and digits inside words of a unit make no number, and the
-    power of a LaTeX unit belongs to the unit.
+    A comma must separate thousands; several lines, words for alternatives and digits inside words of a unit make no
+    number; the power of a LaTeX unit belongs to the unit.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def several(text: str) -> bool:
 
 
 def _one_number(text: str) -> float | None:
-    if len(text) > MAX_CHARS or several(text):
+    if len(text) > MAX_CHARS or several(text) or "\n" in text.strip():
         return None
     text = _LATEX_UNIT.sub(" ", text.replace("\\!", ""))
     text = _THOUSANDS.sub(lambda match: match.group().replace(",", ""), text)
