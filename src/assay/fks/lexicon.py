@@ -134,15 +134,17 @@ def _match(text: Text, start: int, owner: str | None, surface: Surface, german: 
     if end > len(tokens):
         return None
     exact = True
-    for place, wanted in enumerate(surface.tokens, start):
-        if tokens[place] != wanted:
-            exact = False
-            if (surface.plain and not german) or not _same_word(tokens[place], wanted, surface.plain, german):
+    # Most surfaces are one word, and it is this one.
+    if surface.size > 1 or tokens[start] != surface.tokens[0]:
+        for place, wanted in enumerate(surface.tokens, start):
+            if tokens[place] != wanted:
+                exact = False
+                if (surface.plain and not german) or not _same_word(tokens[place], wanted, surface.plain, german):
+                    return None
+        for place in range(1, surface.size):
+            gap = text.gaps[start + place]
+            if gap not in ("", " ") and gap.strip(_BETWEEN_TOKENS) and gap.strip() != surface.gaps[place]:
                 return None
-    for place in range(1, surface.size):
-        gap = text.gaps[start + place]
-        if gap not in ("", " ") and gap.strip(_BETWEEN_TOKENS) and gap.strip() != surface.gaps[place]:
-            return None
     if surface.short and not _short_is_meant(text, start, end, surface, code):
         return None
     if text.masked and not text.masked.isdisjoint(range(start, end)):
