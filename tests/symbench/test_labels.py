@@ -73,13 +73,14 @@ def _no_code(generations):
 def test_one_label_a_response_in_order(tmp_path):
     generations = [_generation(n, task, f"<<<{EXAMPLES[task].right}>>>") for n, task in enumerate(TASKS)]
     generations.append(_generation(40, "navigate", "<<<No>>>", finish_reason="length"))
-    generations.append(_generation(41, "navigate", "", finish_reason="error", error="gone"))
+    generations.append(_generation(41, "navigate", "", finish_reason="error", error="gone", truncated=True))
     labels = list(label_rows({}, _inputs(tmp_path, generations, _no_code(generations)))["labels.jsonl"])
     assert [row.row_id for row in labels] == [row.row_id for row in generations]
     assert all(row.verdict("corrected", "marker").correct for row in labels[:37])
     assert [row.task for row in labels if not row.verdict("upstream", "normalized").correct][:-2] == []
     assert (labels[37].truncated, labels[37].verdict("upstream", "echo").outcome) == (True, "wrong")
     assert {verdict.outcome for verdict in labels[38].verdicts} == {"failed"}
+    assert [row.truncated_prompt for row in labels[-2:]] == [False, True]
 
 
 def test_modes_are_config(tmp_path):

@@ -297,6 +297,23 @@ class TestRecomputation:
         assert {way for name, way in how.items() if name.startswith(("prompts/", "generations/"))} == {"present"}
 
 
+def test_prompts_that_lost_their_beginning_are_counted(root: Path, tmp_path: Path) -> None:
+    config = {
+        "samples": {"per_task": 2},
+        "tasks": ["letters"],
+        "use": ["only_question", "code_interpreter"],
+        "methods": {"code_interpreter": SMALL},
+        "decoding": {"max_new_tokens": 4, "max_prompt_tokens": 16},
+    }
+    made, _ = make(small_project(root, tmp_path, config, "tiny-a"))
+    for method in ("only_question", "code_interpreter"):
+        labels = rows(made[f"labels/symbench-generated.{method}.tiny-a.s0"], "labels", LabelRow)
+        assert [row.truncated_prompt for row in labels] == [True, True]
+    found = rows(made["metrics/symbench"], "metrics", MetricRow)
+    assert {row.value for row in found if row.metric == "truncated_prompts_rate"} == {1.0}
+    assert {line["truncated_prompts"] for line in table(made["metrics/symbench"], "avenorm")} == {"2"}
+
+
 @pytest.mark.long
 def test_published_samples_from_a_clone_to_the_averages(
     root: Path, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

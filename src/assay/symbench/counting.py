@@ -25,8 +25,9 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
         Verdicts; they add up to n. See `assay.symbench.label_rows.ModeVerdict`.
     errors : int
         Responses that the model failed to give; a part of `failed`.
-    timeouts, truncated : int
-        Responses whose code ran out of time; responses that the token limit cut off. They may be of any verdict.
+    timeouts, truncated, truncated_prompts : int
+        Responses whose code ran out of time; that the token limit cut off; whose prompt (any of a conversation) was too
+        long and lost its beginning. They may be of any verdict.
     """
 
     n: int
@@ -38,6 +39,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     errors: int = 0
     timeouts: int = 0
     truncated: int = 0
+    truncated_prompts: int = 0
 
     @property
     def rate(self) -> Fraction:
@@ -55,6 +57,7 @@ def counted(rows: Iterable[LabelRow], profile: str, extraction: str) -> Counts:
         errors=sum(row.generation_error is not None for row in found),
         timeouts=sum(row.execution == "timeout" for row in found),
         truncated=sum(row.truncated for row in found),
+        truncated_prompts=sum(row.truncated_prompt for row in found),
     )
 
 

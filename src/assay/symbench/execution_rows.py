@@ -42,3 +42,4 @@ class RolloutAnswer(msgspec.Struct, frozen=True, kw_only=True):
     sample_index: int = 0
     error: str | None = None
     truncated: bool = False
+    truncated_prompt: bool = False

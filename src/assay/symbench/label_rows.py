@@ -39,8 +39,9 @@ class ModeVerdict(msgspec.Struct, frozen=True, kw_only=True):
 class LabelRow(msgspec.Struct, frozen=True, kw_only=True):
     """All verdicts on one response, and what a metric needs to group and to count failures.
 
-    `execution` is "none" for a response without code, else how its execution ended; `generation_error` is set where the
-    model failed to answer.
+    `execution` is "none" for a response without code, else how its execution ended; `truncated` tells that the token
+    limit cut the response off, `truncated_prompt` that its prompt was too long and lost its beginning;
+    `generation_error` is set where the model failed to answer.
     """
 
     row_id: str
@@ -51,6 +52,7 @@ class LabelRow(msgspec.Struct, frozen=True, kw_only=True):
     question_source: str = "published"
     execution: str = "none"
     truncated: bool = False
+    truncated_prompt: bool = False
     generation_error: str | None = None
     verdicts: tuple[ModeVerdict, ...] = ()
 

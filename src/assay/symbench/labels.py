@@ -33,18 +33,17 @@ def label_rows(config: dict[str, object], inputs: Inputs) -> Outputs:
 
 def _rows(settings: Settings, inputs: Inputs) -> Iterator[LabelRow]:
     samples = {sample.query_id: sample for sample in inputs.one("tasks").rows("tasks.jsonl", TaskRow)}
-    for answer, truncated in _answers(inputs):
+    for answer in _answers(inputs):
         sample = samples.get(answer.query_id)
         if sample is None:
             raise DataError("a response to a query that is not among the tasks", row=answer.row_id, key=answer.query_id)
-        yield label(sample, answer, settings.modes, truncated=truncated)
+        yield label(sample, answer, settings.modes)
 
 
-def _answers(inputs: Inputs) -> Iterator[tuple[RolloutAnswer, bool]]:
-    """Yield the judged part of every response, and whether it was cut off by the token limit."""
+def _answers(inputs: Inputs) -> Iterator[RolloutAnswer]:
+    """Yield the judged part of every response."""
     if inputs.all("rollouts"):
-        for rollout in inputs.one("rollouts").rows("rollouts.jsonl", RolloutAnswer):
-            yield rollout, rollout.truncated
+        yield from inputs.one("rollouts").rows("rollouts.jsonl", RolloutAnswer)
         return
     executions = inputs.one("executions").rows("executions.jsonl", ExecutionRow)
     for generation in inputs.one("generations").rows("generations.jsonl", GenerationRow):
@@ -56,26 +55,21 @@ def _answers(inputs: Inputs) -> Iterator[tuple[RolloutAnswer, bool]]:
                 expected=generation.row_id,
                 remedy="make the executions of these generations",
             )
-        answer = RolloutAnswer(
+        yield RolloutAnswer(
             row_id=generation.row_id,
             query_id=generation.query_id,
             sample_index=generation.sample_index,
             response=generation.text,
             execution=execution,
             error=generation.error,
+            truncated=generation.finish_reason == "length",
+            truncated_prompt=generation.truncated,
         )
-        yield answer, generation.finish_reason == "length"
     if (left := next(executions, None)) is not None:
         raise DataError("an execution without a generation", row=left.row_id)
 
 
-def label(
-    sample: TaskRow,
-    answer: RolloutAnswer,
-    modes: tuple[tuple[Profile, Extraction], ...] = MODES,
-    *,
-    truncated: bool = False,
-) -> LabelRow:
+def label(sample: TaskRow, answer: RolloutAnswer, modes: tuple[tuple[Profile, Extraction], ...] = MODES) -> LabelRow:
     """Judge one response in several modes; never raises for what a model wrote."""
     return LabelRow(
         row_id=answer.row_id,
@@ -85,7 +79,8 @@ def label(
         sample_index=answer.sample_index,
         question_source=sample.question_source,
         execution=answer.execution.kind,
-        truncated=truncated,
+        truncated=answer.truncated,
+        truncated_prompt=answer.truncated_prompt,
         generation_error=answer.error,
         verdicts=tuple(_verdict(sample, answer, profile, extraction) for profile, extraction in modes),
     )

@@ -18,7 +18,7 @@ from assay.symbench.metric_tables import AVENORM, RATES, AvenormLine, RateLine, 
 from assay.symbench.rows import TaskRow
 
 # Share of the evaluated responses, whatever their task.
-_SHARES = ("unreadable", "crash", "failed", "timeouts", "truncated")
+_SHARES = ("unreadable", "crash", "failed", "timeouts", "truncated", "truncated_prompts")
 
 
 def compute(config: dict[str, Any], inputs: Inputs) -> Outputs:

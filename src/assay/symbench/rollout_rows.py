@@ -41,7 +41,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RolloutRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One sample. The first six fields are `RolloutAnswer`, which labels judge.
+    """One sample. The fields before `ending` are `RolloutAnswer`, which labels judge.
 
     Attributes
     ----------
@@ -49,6 +49,8 @@ class RolloutRow(msgspec.Struct, frozen=True, kw_only=True):
         Why there is nothing to judge: a model failed, or the guide made no choice.
     truncated : bool
         Whether the token limit cut the judged response off.
+    truncated_prompt : bool
+        Whether any call lost the beginning of its chat, which was longer than the policy allows.
     ending : str
         "answered": the method has no more turns; "returned", "gave_up": the guide ended it; "no_guidance": the guide
         said nothing that can be passed on; "rounds": no round was left; "no_choice"; "error".
@@ -63,6 +65,7 @@ class RolloutRow(msgspec.Struct, frozen=True, kw_only=True):
     sample_index: int = 0
     error: str | None = None
     truncated: bool = False
+    truncated_prompt: bool = False
     ending: str
     rounds: int = 0
     turns: tuple[Turn, ...] = ()

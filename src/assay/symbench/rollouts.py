@@ -89,6 +89,7 @@ def play(config: dict[str, Any], inputs: Inputs, services: Services, method: Met
                 execution=execution,
                 error=end.error,
                 truncated=end.truncated,
+                truncated_prompt=any(turn.truncated_prompt for turn in turns[name]),
                 ending=end.ending,
                 rounds=end.rounds,
                 turns=tuple(turns[name]),
