@@ -78,7 +78,11 @@ def planned(domain: Domain, rows: list[TaskRow]) -> Iterator[TaskRow]:
     """
     planner = Planner(domain.procedure, offered_functions(domain.toolbox))
     for row in rows:
-        plan = planner.plan(row.task)
+        try:
+            plan = planner.plan(row.task)
+        except DataError as error:
+            place = f"{row.domain}, task {row.index}"
+            raise DataError(error.message, row=place, key=error.key, remedy=error.remedy) from error
         solvable = plan is not None or not row.task.action_should_succeed
         yield msgspec.structs.replace(row, plan=plan, solvable=solvable)
 

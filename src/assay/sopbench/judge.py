@@ -16,10 +16,11 @@ from assay.sopbench.expressions import decode, singles
 from assay.sopbench.graph import Graph, GraphBuilder
 from assay.sopbench.readings import CORRECTED, UPSTREAM, Reading
 from assay.sopbench.rows import CallRow, CardDialect, ContentDialect, Profile, Task, Verdict
-from assay.sopbench.system import Check, RuleTable, Strict, compile_rule, default_table
+from assay.sopbench.system import Check, RuleTable, Strict, compile_rule, default_table, opened_session
 from assay.sopbench.walk import Plan, Walk, plans_of
 
 EXECUTED, BASE_ONLY, FAILED = 0, 1, 2
+_SHOWN = 80
 
 
 def _state_bytes(state: dict[str, Any]) -> bytes:
@@ -35,6 +36,11 @@ def _state_bytes(state: dict[str, Any]) -> bytes:
             key="initial_database",
         )
     return data
+
+
+def _short(name: str) -> str:
+    """Return the name of a function as reasons show it: a model may have written anything."""
+    return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}... ({len(name)} characters)"
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,8 @@ class Judge:
         Raises
         ------
         DataError
-            If the target is no function of the domain, or the task names constraints that do not exist.
+            If the target is no function of the domain, the task names constraints or functions that do not exist, or its
+        database is none of the domain.
         """
         system = self.procedure.system
         if task.user_goal not in system.functions:
@@ -113,7 +120,14 @@ class Judge:
         rule = decode(task.constraints)
         check: Check | None = compile_rule(rule, self.procedure.session, system)
         graph = Graph.decode(task.directed_action_graph)
-        return PreparedTask(
+        unknown = [name for name in graph.functions() if name not in system.functions]
+        if unknown:
+            raise DataError(
+                f"the task's graph names {unknown[0]!r}, which is no function of {self.procedure.name}",
+                key="directed_action_graph",
+                remedy="the task may come from another version of the data",
+            )
+        prepared = PreparedTask(
             task=task,
             state_bytes=_state_bytes(task.initial_database),
             initial=task.initial_database,
@@ -122,12 +136,20 @@ class Judge:
             n_constraints=sum(1 for _ in singles(decode(task.constraints_original))),
             n_constraints_expanded=sum(1 for _ in singles(rule)),
         )
+        self.open(prepared)  # so that a database of another version is named here, not in the middle of a replay
+        return prepared
 
     def open(self, prepared: PreparedTask) -> Strict:
         """Return a strict system on a fresh copy of the task's initial state."""
-        system = self.procedure.system.opened(msgspec.json.decode(prepared.state_bytes), self.cards)
-        limits = prepared.task.constraint_parameters
-        return Strict(self.procedure.session(system, limits, careful=self.reading.careful), prepared.table)
+        session = opened_session(
+            self.procedure.system,
+            self.procedure.session,
+            msgspec.json.decode(prepared.state_bytes),
+            prepared.task.constraint_parameters,
+            self.cards,
+            careful=self.reading.careful,
+        )
+        return Strict(session, prepared.table)
 
     def walk(self, prepared: PreparedTask) -> Walk:
         """Return a walk of the task's graph at its beginning."""
@@ -183,17 +205,19 @@ class Judge:
         if status == FAILED:
             replay.n_errors += 1
             replay.no_tool_call_error = False
-            replay.fault("no_tool_call_error", f"call {number}, {name}, could not be executed")
+            replay.fault("no_tool_call_error", f"call {number}, {_short(name)}, could not be executed")
             return
         if status == EXECUTED and not self.reading.same(call, value, dialect):
             replay.constraint_not_violated = False
-            replay.fault("constraint_not_violated", f"call {number}, {name}, returned what the rules do not allow")
+            replay.fault(
+                "constraint_not_violated", f"call {number}, {_short(name)}, returned what the rules do not allow"
+            )
         if name == goal and self.reading.succeeded(call, value, dialect):
             replay.successfully_called = True
         given = arguments if isinstance(arguments, dict) else {}
         if not walk.step(name, given):
             replay.dirgraph_satisfied = False
-            replay.fault("dirgraph_satisfied", f"call {number}, {name}, came before what it requires")
+            replay.fault("dirgraph_satisfied", f"call {number}, {_short(name)}, came before what it requires")
 
     def execute(self, name: str, arguments: Any, strict: Strict) -> tuple[int, Any]:
         """Call a function of the strict system; return the status with the value, or with the exception."""

@@ -9,7 +9,7 @@ from assay.sopbench.domain import Procedure
 from assay.sopbench.expressions import decode
 from assay.sopbench.graph import Graph, GraphBuilder, Need
 from assay.sopbench.rows import PlannedCall, Task
-from assay.sopbench.system import Strict, System, compile_rule, default_table
+from assay.sopbench.system import Strict, System, compile_rule, default_table, opened_session
 from assay.sopbench.walk import Plan, Walk, frozen, plans_of
 
 _MAX_CALLS = 60
@@ -83,9 +83,14 @@ class _Search:
 
     def _restart(self, calls: list[PlannedCall]) -> None:
         procedure = self._planner.procedure
+        session = opened_session(
+            procedure.system,
+            procedure.session,
+            msgspec.json.decode(self._state),
+            self._task.constraint_parameters,
+            careful=True,
+        )
         self._base = procedure.system.opened(msgspec.json.decode(self._state))
-        system = procedure.system.opened(msgspec.json.decode(self._state))
-        session = procedure.session(system, self._task.constraint_parameters, careful=True)
         self._strict = Strict(session, self._table)
         self._walk = Walk(self._plans, self._planner._defaults, self._planner._implied)
         self.calls = []

@@ -97,6 +97,32 @@ class Session:
         self.careful = careful
 
 
+def opened_session(
+    system: type[System],
+    session: type[Session],
+    state: dict[str, Any],
+    limits: Mapping[str, Any],
+    cards: CardDialect = "list",
+    *,
+    careful: bool = False,
+) -> Session:
+    """Return a session with nobody logged in, over a system on a state.
+
+    Raises
+    ------
+    DataError
+        If the state is no database of the domain.
+    """
+    try:
+        return session(system.opened(state, cards), limits, careful=careful)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DataError(
+            f"the database is none of {system.__name__} ({type(error).__name__}: {error})",
+            key="initial_database",
+            remedy="the task may come from another version of the data",
+        ) from error
+
+
 def compile_rule(expression: Expression | None, session: type[Session], system: type[System]) -> Check | None:
     """Turn a rule into a function of a session and the arguments of the call being checked.
 
