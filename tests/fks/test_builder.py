@@ -171,6 +171,16 @@ def test_people_may_write_regions_in_other_ways():
     assert {"Suramérica", "América del Sur", "南美"} <= set(continents["South America"])
 
 
+def test_both_levels_of_the_geoscheme_are_right_answers():
+    regions = {fact.subject.canonical: fact.object for fact in embedded_facts("subregion")}
+    assert regions["Kenya"].key == regions["Angola"].key
+    assert {"Sub-Saharan Africa", "Eastern Africa", "East Africa", "Ostafrika"} <= set(regions["Kenya"].surfaces)
+    assert "Central Africa" in regions["Angola"].surfaces
+    assert "Eastern Africa" not in regions["Angola"].surfaces
+    # The short form of the fourth region is a country.
+    assert not [name for name, found in regions.items() if "South Africa" in found.surfaces]
+
+
 def test_a_currency_is_named_by_its_noun_only_where_no_other_has_it():
     surfaces = {fact.object.key: set(fact.object.surfaces) for fact in embedded_facts("currency")}
     assert {"yen", "японская иена", "JPY"} <= surfaces["JPY"]

@@ -40,6 +40,7 @@ class _Choices(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     transcontinental : countries on two continents
     continents : GeoNames' continent -> UN M49 code
     subregions : countryinfo's subregion -> UN M49 code
+    intermediate_regions : UN M49 code below a subregion -> its countries; the geoscheme has both levels
     subregion_fixes : country -> subregion, where countryinfo has none or differs from UN M49
     no_official_language : country -> why CLDR's one official language is not the answer
     euro_years : country -> year of adoption; states that use the euro without having joined are not there
@@ -53,6 +54,7 @@ class _Choices(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     transcontinental: frozenset[str]
     continents: dict[str, str]
     subregions: dict[str, str]
+    intermediate_regions: dict[str, frozenset[str]]
     subregion_fixes: dict[str, str]
     no_official_language: dict[str, str]
     euro_years: dict[str, int]
@@ -120,11 +122,17 @@ def _subregion() -> Iterator[Row]:
     found = {e["ISO"]["alpha2"]: e.get("subregion") for e in entries if e.get("ISO", {}).get("alpha2")}
     names = {code: name for code, name in (found | _choices().subregion_fixes).items() if code in _states()}
     rows = [
-        (country(c), region(_choices().subregions[n]), _people(c))
+        (country(c), _with_alias(region(_choices().subregions[n]), *_intermediate(c)), _people(c))
         for c, n in sorted(names.items())
         if n in _choices().subregions
     ]
     return _unique(rows)
+
+
+def _intermediate(code: str) -> tuple[str, ...]:
+    """Return the names of the region between a country and its subregion: "Eastern Africa" is no wrong answer."""
+    found = [one for one, countries in _choices().intermediate_regions.items() if code in countries]
+    return tuple(surface for name in found for surface in region(name).surfaces)
 
 
 def _money() -> dict[str, list[str]]:
