@@ -116,6 +116,72 @@ def test_probe_shows_every_guarantee(command, config):
         assert f"{name}: {meaning}" in done.stdout
 
 
+@pytest.mark.parametrize("ordinary", [False, True], ids=["this user", "unprivileged"])
+def test_probe_gives_reason_and_remedy_for_all_that_is_missing(command, ordinary):
+    done = command("sandbox", "probe", "--config", "none.yaml", ordinary=ordinary, contained=True)
+    lines = done.stdout.splitlines()
+    missing = [number for number, line in enumerate(lines) if line.startswith("MISSING")]
+    assert any("disk_capped" in lines[number] for number in missing)
+    for number in missing:
+        name = lines[number].split()[1].rstrip(":")
+        assert lines[number + 1].strip().startswith("why: ")
+        assert len(lines[number + 1].strip()) > len("why: ")
+        assert lines[number + 2].strip() == f"what helps: {GUARANTEES[name][1]}"
+    assert any(line.startswith("refused    namespaces: ") and " refused: " in line for line in lines)
+    assert len(missing) + sum(line.startswith("holds") for line in lines) == len(GUARANTEES)
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "part"),
+    [
+        ("interpreter: /no/such/python", 7, "/no/such/python"),
+        ("interpreter: /bin/true", 7, "/bin/true"),
+        ("distributions: [no-such-distribution]", 3, "no-such-distribution"),
+        ("preload: [no_such_module]", 7, "no_such_module"),
+        ("limits: {processes: 1.5}", 3, "limits.processes"),
+        ("limits: {tree_memory_mb: 100000000}", 7, "MiB"),
+    ],
+)
+def test_settings_that_cannot_work_end_with_a_sentence(command, tmp_path, text, status, part):
+    path, snippet = tmp_path / "executions.yaml", tmp_path / "snippet.py"
+    path.write_text(text)
+    snippet.write_text("import no_such_module")
+    done = command("sandbox", "run", snippet, "--config", path)
+    assert done.returncode == status, done.stderr
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("limit", ["0", "nan", "soon"])
+def test_a_time_limit_that_is_none_is_refused(command, tmp_path, limit):
+    snippet = tmp_path / "snippet.py"
+    snippet.write_text("print(1)")
+    done = command("sandbox", "run", snippet, f"--limit={limit}")
+    assert done.returncode in (2, 3), done.stderr
+    assert "limit" in done.stderr or "time_s" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("data", [b"x = 'a\0b'", b"s = '\xff\xfe'"], ids=["NUL", "no UTF-8"])
+def test_odd_files_get_a_record(command, tmp_path, data):
+    snippet = tmp_path / "snippet.py"
+    snippet.write_bytes(data)
+    done = command("sandbox", "run", snippet)
+    assert (done.returncode, json.loads(done.stdout)["payload"]["kind"]) == (0, "error"), done.stderr
+
+
+def test_variables_from_the_command_line(command, tmp_path):
+    snippet = tmp_path / "snippet.py"
+    snippet.write_text("answer = 42")
+    done = command("sandbox", "run", snippet, "--print", "result", "--print", "answer", "--backend", "fresh")
+    assert done.returncode == 0, done.stderr
+    decoder = json.JSONDecoder()
+    first, end = decoder.raw_decode(done.stdout)
+    second, _ = decoder.raw_decode(done.stdout[end:].strip())
+    assert [first["payload"]["mode"], second["payload"]["mode"]] == ["print-variable result", "print-variable answer"]
+    assert second["payload"]["stdout"]["text"] == "42\n"
+
+
 @pytest.mark.parametrize(
     ("text", "part"),
     [
@@ -145,13 +211,6 @@ def test_a_missing_snippet_is_named(command, tmp_path):
 def test_default_config_file_agrees_with_the_defaults(root):
     values = yaml.safe_load((root / "configs" / "executions.yaml").read_text())
     assert Executions.model_validate(values) == Executions()
-
-
-def test_run_reads_bytes_that_are_no_utf8(command, tmp_path):
-    snippet = tmp_path / "snippet.py"
-    snippet.write_bytes(b"\xff\xfe")
-    done = command("sandbox", "run", snippet)
-    assert json.loads(done.stdout)["payload"]["kind"] == "error"
 
 
 def test_a_repeated_request_gives_one_digest(executor):

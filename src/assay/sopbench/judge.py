@@ -107,8 +107,8 @@ class Judge:
         Raises
         ------
         DataError
-            If the target is no function of the domain, the task names constraints or functions that do not exist, or its
-        database is none of the domain.
+            If the target is no function of the domain, the task names constraints or functions that do not exist, or
+            its database is none of the domain.
         """
         system = self.procedure.system
         if task.user_goal not in system.functions:
