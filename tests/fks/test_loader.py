@@ -167,7 +167,7 @@ VIOLATIONS = {
         ("evaluation_queries.jsonl", 5, "use_for_recognition_analysis", "at most one"),
     ),
     "another copy flag": (
-        lambda f, q: q[9].update(answer_in_subject_surface=True),
+        lambda f, q: q[9].update(answer_in_subject_surface=not q[9]["answer_in_subject_surface"]),
         ("evaluation_queries.jsonl", 10, "answer_in_subject_surface", "fact_000000"),
     ),
     "another relation": (
@@ -370,3 +370,15 @@ def test_each_number_of_the_card_is_checked(tmp_path, name):
     with pytest.raises(DataError) as caught:
         run(write(tmp_path / "data", facts, queries), expect_published_counts=True)
     assert caught.value.key == key
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", VIOLATIONS)
+def test_each_violation_is_named_among_44416_rows(tmp_path, name):
+    change, (file, _, key, _) = VIOLATIONS[name]
+    facts, queries = published_size()
+    change(facts, queries)
+    with pytest.raises(DataError) as caught:
+        run(write(tmp_path / "data", facts, queries), expect_published_counts=True)
+    assert (Path(caught.value.file).name, caught.value.key) == (file, key)
+    assert caught.value.row is not None
