@@ -12,7 +12,7 @@ import pytest
 from assay.cli.main import main
 from assay.errors import DataError
 from assay.records.jsonl import read_rows
-from assay.sopbench.importing import extract_calls, find_files, read_file
+from assay.sopbench.importing import extract_calls, extract_every_call, find_files, read_file
 from assay.sopbench.reports import Importer
 from assay.sopbench.rollouts import ScriptedSettings, scripted_rollout
 from assay.sopbench.rows import TaskRow, VerdictRow
@@ -146,6 +146,37 @@ def test_extraction() -> None:
     ]
     calls = extract_calls(messages)
     assert [(call.called, call.content) for call in calls] == [("pay_more", "True")]
+
+
+def test_parallel_calls_are_all_judged_only_when_corrected() -> None:
+    def asked(*names: str) -> dict[str, Any]:
+        calls = [{"id": name, "function": {"name": name, "arguments": "{}"}} for name in names]
+        return {"sender": "assistant", "tool_calls": calls}
+
+    def told(name: str, content: str, **more: Any) -> dict[str, Any]:
+        return {"tool_name": name, "content": content, **more}
+
+    messages = [
+        {"sender": "user"},
+        asked("look", "pay", "none"),
+        told("pay", "paid", tool_call_id="pay"),
+        told("look", "seen", tool_call_id="look"),
+        asked("wait"),
+        told("wait", "waited"),
+        asked("look", "exit_conversation"),
+        asked("exit_conversation"),
+    ]
+    assert [(c.called, c.content) for c in extract_calls(messages)] == [
+        ("pay", "paid"),
+        ("wait", "waited"),
+        ("look", ""),
+    ]
+    assert [(c.called, c.content) for c in extract_every_call(messages)] == [
+        ("look", "seen"),
+        ("pay", "paid"),
+        ("wait", "waited"),
+        ("look", ""),
+    ]
 
 
 def with_message(record: dict[str, Any], message: Any) -> dict[str, Any]:

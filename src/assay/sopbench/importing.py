@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,8 @@ class Trajectory(msgspec.Struct, frozen=True):
 
     Attributes
     ----------
+    calls, every_call : list of CallRow
+        Those that the published evaluator sees, and all that were carried out.
     final_database : dict
         As recorded; always present here, also where it equals the initial one.
     ending : str
@@ -47,6 +49,7 @@ class Trajectory(msgspec.Struct, frozen=True):
     run: int
     task: Task
     calls: list[CallRow]
+    every_call: list[CallRow]
     n_sender_messages: int
     final_database: dict[str, Any]
     ending: Ending
@@ -127,7 +130,7 @@ def _runs(file: TrajectoryFile, number: int, record: Any) -> Iterator[Trajectory
             raise DataError("the run carries no final database", **place, key="database")  # type: ignore[arg-type]
         messages = interaction["interaction"]
         try:
-            calls, ending = extract_calls(messages), _ending(messages)
+            calls, every_call, ending = extract_calls(messages), extract_every_call(messages), _ending(messages)
             n_sender_messages = sum(1 for message in messages if "sender" in message)
         except (KeyError, TypeError, AttributeError) as error:
             raise DataError(
@@ -141,6 +144,7 @@ def _runs(file: TrajectoryFile, number: int, record: Any) -> Iterator[Trajectory
             run=run,
             task=task,
             calls=calls,
+            every_call=every_call,
             n_sender_messages=n_sender_messages,
             final_database=interaction["database"],
             ending=ending,
@@ -167,21 +171,42 @@ def _task(file: TrajectoryFile, number: int, value: dict[str, Any]) -> Task:
 
 
 def extract_calls(messages: list[dict[str, Any]]) -> list[CallRow]:
-    """Return the calls of a conversation: of each message but the last, the first call that is none of "n/a"s.
+    """Return the calls that the published evaluator sees: of each message but the last, the first that is no "n/a".
 
     Name and result come from the message after it.
     """
     calls = []
     for message, following in pairwise(messages):
-        named = [
-            call["function"]
-            for call in message.get("tool_calls") or []
-            if str(call["function"]["name"]).strip().lower() not in NO_CALL
-        ]
+        named = _named(message)
         if named:
-            name = following.get("tool_name") or named[0]["name"]
-            calls.append(CallRow(name, _text(named[0].get("arguments")), _text(following.get("content"))))
+            name = following.get("tool_name") or named[0]["function"]["name"]
+            calls.append(_call(named[0], name, following.get("content")))
     return calls
+
+
+def extract_every_call(messages: list[dict[str, Any]]) -> list[CallRow]:
+    """Return all calls that were carried out, also those that a message makes beside its first one, in their order.
+
+    Each result is that with the call's identifier, else the one in its place.
+    """
+    calls = []
+    for number, message in enumerate(messages[:-1]):
+        results = list(takewhile(lambda m: "tool_call_id" in m or "tool_name" in m, messages[number + 1 :]))
+        by_id = {result["tool_call_id"]: result for result in results if result.get("tool_call_id")}
+        for place, call in enumerate(_named(message)):
+            result = by_id.get(call.get("id")) or (results[place] if place < len(results) else {})
+            if call["function"]["name"] != EXIT_TOOL:
+                calls.append(_call(call, result.get("tool_name") or call["function"]["name"], result.get("content")))
+    return calls
+
+
+def _named(message: dict[str, Any]) -> list[dict[str, Any]]:
+    calls: list[dict[str, Any]] = message.get("tool_calls") or []
+    return [call for call in calls if str(call["function"]["name"]).strip().lower() not in NO_CALL]
+
+
+def _call(call: dict[str, Any], name: str, content: Any) -> CallRow:
+    return CallRow(name, _text(call["function"].get("arguments")), _text(content))
 
 
 def _text(value: Any) -> str:

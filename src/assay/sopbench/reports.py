@@ -186,7 +186,7 @@ class Importer:
                     ) from error
                 verdict = judge.judge(
                     prepared,
-                    trajectory.calls,
+                    trajectory.calls if profile == "upstream" else trajectory.every_call,
                     trajectory.final_database,
                     n_sender_messages=trajectory.n_sender_messages,
                     dialect=contents.dialect,
