@@ -28,6 +28,7 @@ from assay.symbench.generate import (
     task_levels,
 )
 from assay.symbench.judging import MODES, judge
+from assay.symbench.references import reference_answer
 from assay.symbench.rows import TaskRow
 from assay.symbench.tasks.registry import TASK_MODULES
 from assay.symbench.verifiers.registry import VERIFIERS
@@ -164,6 +165,11 @@ class TestVerdicts:
     def test_references_are_accepted(self, task):
         for row, reference in zip(rows_of(task), references_of(task), strict=True):
             assert verdict(row, reference).correct, (row.question, reference)
+
+    @each_task
+    def test_the_reference_can_be_told_from_the_row_alone(self, task):
+        for row in rows_of(task):
+            assert verdict(row, reference_answer(row) or "").correct
 
     @each_task
     def test_upstream_accepts_references_where_it_can(self, task):

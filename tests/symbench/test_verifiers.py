@@ -153,6 +153,22 @@ def test_string_synthesis_accepts_both_readings():
     )
 
 
+def test_generated_string_synthesis_has_one_reading():
+    """Our own question says how methods are tried; the other reading is wrong there."""
+    from assay.symbench.verifiers import string_synthesis as module
+
+    start = {"A_count": 3, "B_count": 2, "C_count": 4}
+    cycled, exhausted = (reading([3, 2, 4, 0, 0, 0, 0, 0, 0]) for reading in (module.cycled, module.exhausted))
+    assert cycled != exhausted
+    sample = msgspec.structs.replace(
+        EXAMPLES["string_synthesis"].sample,
+        solution={**start, "final_counts": cycled},
+        question_source="generated",
+    )
+    found = [module.verify(sample, ", ".join(map(str, counts)), "corrected").correct for counts in (cycled, exhausted)]
+    assert found == [True, False]
+
+
 def test_mahjong_reference_is_recomputed():
     """D4: a wrong reference, and a `[` that completes no sequence."""
     assert outcomes("mahjong_pattern", "1", solution=0) == ("wrong", "right")
