@@ -1,18 +1,12 @@
 """What a model is told about the bank: whom it serves, and each condition of a rule in a clause."""
 
+from assay.sopbench.clauses import ADMINISTRATOR
 from assay.sopbench.domain import Texts
 
 TEXTS = Texts(
     role="You serve the customers of a bank: accounts, cards, loans and foreign currency.",
-    conditions={
-        "logged_in_user": ("the user named by {username} is logged in", "nobody of the name {username} is logged in"),
-        "authenticated_admin_password": "the administrator's password was given for {username}",
-        "login_user": "logging {username} in succeeds",
-        "authenticate_admin_password": "the administrator's password of {username} is right",
-        "internal_check_username_exist": (
-            "an account of the name {username} exists",
-            "no account of the name {username} exists",
-        ),
+    conditions=ADMINISTRATOR
+    | {
         "internal_check_foreign_currency_available": (
             "the bank trades the currency {foreign_currency_type}",
             "the bank does not trade the currency {foreign_currency_type}",

@@ -1,18 +1,12 @@
 """What a model is told about the motor vehicle office: whom it serves, and each condition of a rule in a clause."""
 
+from assay.sopbench.clauses import ADMINISTRATOR
 from assay.sopbench.domain import Texts
 
 TEXTS = Texts(
     role="You serve the visitors of a motor vehicle office: vehicles, driver's licences and tests.",
-    conditions={
-        "logged_in_user": ("the user named by {username} is logged in", "nobody of the name {username} is logged in"),
-        "authenticated_admin_password": "the administrator's password was given for {username}",
-        "login_user": "logging {username} in succeeds",
-        "authenticate_admin_password": "the administrator's password of {username} is right",
-        "internal_check_username_exist": (
-            "an account of the name {username} exists",
-            "no account of the name {username} exists",
-        ),
+    conditions=ADMINISTRATOR
+    | {
         "internal_has_vehicle": (
             "the vehicle {plate_num} is registered under {username}",
             "the vehicle {plate_num} is not registered under {username}",

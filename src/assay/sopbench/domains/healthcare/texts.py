@@ -1,16 +1,12 @@
 """What a model is told about the health insurer: whom it serves, and each condition of a rule in a clause."""
 
+from assay.sopbench.clauses import ACCOUNT
 from assay.sopbench.domain import Texts
 
 TEXTS = Texts(
     role="You serve the customers of a health insurer: policies, claims, providers and appointments.",
-    conditions={
-        "logged_in_user": ("the user named by {username} is logged in", "nobody of the name {username} is logged in"),
-        "login_user": "logging {username} in succeeds",
-        "internal_check_username_exist": (
-            "an account of the name {username} exists",
-            "no account of the name {username} exists",
-        ),
+    conditions=ACCOUNT
+    | {
         "internal_check_claim_exists": ("{username} has a claim {claim_id}", "{username} has no claim {claim_id}"),
         "internal_check_provider_exists": (
             "the provider {provider_id} is known",

@@ -1,16 +1,12 @@
 """What a model is told about the library: whom it serves, and each condition of a rule in a clause."""
 
+from assay.sopbench.clauses import ACCOUNT
 from assay.sopbench.domain import Texts
 
 TEXTS = Texts(
     role="You serve the users of a library: books, loans, memberships and rooms.",
-    conditions={
-        "logged_in_user": ("the user named by {username} is logged in", "nobody of the name {username} is logged in"),
-        "login_user": "logging {username} in succeeds",
-        "internal_check_username_exist": (
-            "an account of the name {username} exists",
-            "no account of the name {username} exists",
-        ),
+    conditions=ACCOUNT
+    | {
         "internal_check_book_exist": (
             "the library has the book {book_title}",
             "the library does not have the book {book_title}",

@@ -1,16 +1,12 @@
 """What a model is told about the online market: whom it serves, and each condition of a rule in a clause."""
 
+from assay.sopbench.clauses import ACCOUNT
 from assay.sopbench.domain import Texts
 
 TEXTS = Texts(
     role="You serve the customers of an online market: products, carts, orders, coupons and reviews.",
-    conditions={
-        "logged_in_user": ("the user named by {username} is logged in", "nobody of the name {username} is logged in"),
-        "login_user": "logging {username} in succeeds",
-        "internal_check_username_exist": (
-            "an account of the name {username} exists",
-            "no account of the name {username} exists",
-        ),
+    conditions=ACCOUNT
+    | {
         "internal_check_product_exist": ("the product {product_id} exists", "the product {product_id} does not exist"),
         "internal_check_coupon_exist": ("the coupon {coupon_code} exists", "the coupon {coupon_code} does not exist"),
         "internal_check_order_exist": ("{username} has an order {order_id}", "{username} has no order {order_id}"),

@@ -1,12 +1,12 @@
 """What a model is told about the university: whom it serves, and each condition of a rule in a clause."""
 
+from assay.sopbench.clauses import LOGIN
 from assay.sopbench.domain import Texts
 
 TEXTS = Texts(
     role="You serve the students of a university: courses, majors and minors, graduation and financial aid.",
-    conditions={
-        "logged_in_user": ("the user named by {username} is logged in", "nobody of the name {username} is logged in"),
-        "login_user": "logging {username} in succeeds",
+    conditions=LOGIN
+    | {
         "internal_check_username_exists": (
             "a student of the name {username} exists",
             "no student of the name {username} exists",
