@@ -109,6 +109,35 @@ def test_criterion_10_off_leaves_its_mark(command, config, tmp_path):
     assert record["envelope"]["mechanism"] == "plain"
 
 
+@pytest.mark.parametrize(
+    ("values", "mark"),
+    [
+        ({}, None),
+        ({"isolation": "prefer"}, "prefer"),
+        ({"isolation": "off", "model_code_may_read_and_change_my_files": True}, "off"),
+    ],
+    ids=["require", "prefer", "off"],
+)
+def test_criterion_10_the_mark_is_in_the_recipe_and_in_every_row_of_the_table(root, tmp_path, values, mark):
+    from assay.config.load import load_configs
+    from assay.symbench import pipeline
+
+    (tmp_path / "configs/experiments").mkdir(parents=True)
+    for path in (root / "configs").glob("*.yaml"):
+        (tmp_path / "configs" / path.name).write_text(path.read_text())
+    (tmp_path / "configs/executions.yaml").write_text(yaml.safe_dump(values))
+    experiment = {"models": ["tiny-a"], "seeds": [0], "benchmarks": {"symbench": {"tasks": ["navigate"]}}}
+    (tmp_path / "configs/experiments/one.yaml").write_text(json.dumps(experiment))
+    (tmp_path / "configs/experiment.yaml").write_text("use: one\n")
+    jobs = list(pipeline.jobs(load_configs(tmp_path)))
+    executed = [job.config["executions"] for job in jobs if job.stage == "executions"]
+    assert executed
+    assert {section["isolation"] for section in executed} == {mark or "require"}
+    runs = [run for job in jobs if job.stage == "metrics" for run in job.config.get("runs", [])]
+    assert runs
+    assert {run["setting"].get("isolation") for run in runs} == {mark}
+
+
 def test_probe_shows_every_guarantee(command, config):
     done = command("sandbox", "probe", "--config", config())
     assert done.returncode == 0, done.stderr

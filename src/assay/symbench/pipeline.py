@@ -107,9 +107,14 @@ def metric_settings(config: SymbenchConfig, data: str, runs: list[dict[str, Any]
 
 
 def _setting(configs: Configs, model: str) -> dict[str, str]:
-    """Return what of a model tells its rows from those of another entry with the same weights."""
+    """Return what of a model tells its rows from those of another entry with the same weights.
+
+    Numbers that rest on less than the required isolation carry that mark.
+    """
     entry = configs.model(model)
-    return {"dtype": entry.dtype, "template": "own" if entry.chat_template else "none"}
+    isolation = configs.executions.isolation
+    mark = {} if isolation == "require" else {"isolation": isolation}
+    return {"dtype": entry.dtype, "template": "own" if entry.chat_template else "none"} | mark
 
 
 def sandbox_section(executions: Executions, limit_s: float) -> dict[str, Any]:
