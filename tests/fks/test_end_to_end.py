@@ -97,6 +97,8 @@ def test_a_lens_reaches_the_main_table(project, lens):
     assert by["raw"]["iss"] != by["jlens"]["iss"]
     assert by["raw"]["kts_geo"] != by["jlens"]["kts_geo"]
     assert metric_values(made["metrics/fks-embedded.tiny-a.s0"], "iss", transport="jlens", lens_prompts=prompts)
+    side = list(csv.DictReader((made["table/fks"] / "side_tables.csv").read_text().splitlines()))
+    assert {row["table"] for row in side} == {"reverse", "recognition", "illposed"}
 
 
 def teach(folder, known, unknown):
@@ -178,6 +180,22 @@ def test_facts_that_every_filter_model_knows_are_kept_counted_and_marked(project
     text = (made["table/fks"] / "main_table.md").read_text()
     assert "5 of 12 facts were kept because every filter model (one, two)" in text
     assert "| one* |" in text
+
+
+def test_a_judge_of_the_registry_leaves_transcripts_and_its_name(project):
+    project.experiment(
+        ["tiny-a"],
+        **SMALL,
+        queries_per_family=FEW,
+        states={"enabled": False},
+        judge={"kind": "model", "model": "tiny-b"},
+    )
+    project.lock("tiny-a", "tiny-b")
+    made = project.make()
+    verdicts = list(read_rows(made["judgements/fks-embedded.tiny-a.s0"] / "judgements.jsonl", dict))
+    assert verdicts
+    rows = table(made["table/fks"])
+    assert all("tiny-b" in row["clusterer_version"] for row in rows)
 
 
 def test_a_table_of_ones_own_reaches_the_main_table(project):

@@ -267,6 +267,50 @@ def test_main_table_has_one_row_per_selection_and_transport_in_every_form(folder
     assert r"full\_set" in table["main_table.tex"].decode()
 
 
+def test_floors_stand_beside_the_numbers_of_the_same_facts(folder):
+    import csv
+
+    outputs, table = main_table(folder, ("queries", "labels", "clusters"))
+    rows = list(csv.DictReader(table["main_table.csv"].decode().splitlines()))
+    one = next(row for row in rows if (row["coverage"], row["subset"], row["anchor"]) == ("full_set", "all", "true"))
+    wanted = {"bcs_chance": ("bcs", "chance"), "bes_chance": ("bes", "chance")}
+    wanted["correct_share_majority"] = ("correct_share", "majority")
+    for column, (metric, baseline) in wanted.items():
+        (row,) = [
+            row
+            for row in outputs["metrics.jsonl"]
+            if (row.metric, row.baseline) == (metric, baseline)
+            and "relation=" not in row.setting
+            and {f"{key}={value}" for key, value in MAIN.items()} <= set(row.setting.split(";"))
+        ]
+        assert float(one[column]) == row.value
+    assert "| BCS floor | BES floor | majority |" in table["main_table.md"].decode()
+
+
+def test_tables_by_group_hold_the_tidy_numbers(folder):
+    import csv
+
+    outputs, table = main_table(folder, ("queries", "labels", "clusters", "hidden"))
+    tidy = {}
+    for row in outputs["metrics.jsonl"]:
+        setting = dict(pair.split("=") for pair in row.setting.split(";"))
+        if "relation" in setting and not row.baseline and "reason" not in setting:
+            key = tuple(setting.get(k, "") for k in ("coverage", "subset", "anchor", "relation", "transport", "tau"))
+            tidy[*key, setting.get("whitening", ""), row.metric, setting.get("interval", "")] = row
+    found = list(csv.DictReader(table["by_relation.csv"].decode().splitlines()))
+    assert len(found) == len(tidy) > 100
+    for row in found:
+        setting = dict(pair.split("=") for pair in row["setting"].split(";") if pair)
+        key = (row["coverage"], row["subset"], row["anchor"], row["relation"], row["transport"], setting.get("tau", ""))
+        other = tidy[*key, setting.get("whitening", ""), row["metric"], row["interval"]]
+        assert (float(row["value"]) if row["value"] else None, int(row["n"])) == (other.value, other.n)
+    families = {row["family"] for row in csv.DictReader(table["by_family.csv"].decode().splitlines())}
+    assert families == set(FAMILIES)
+    text = table["groups.md"].decode()
+    assert "chance bcs" in text
+    assert "copying the subject" in text
+
+
 def test_main_table_without_states_leaves_the_internal_columns_empty(folder):
     import csv
 

@@ -7,10 +7,11 @@ import msgspec
 
 from assay.canonical import canonical_bytes
 from assay.errors import DataError
+from assay.fks.group_tables import KINDS, group_csv, groups_markdown, side_csv
 from assay.fks.main_table_text import csv_table, latex_table, markdown_table
 from assay.fks.metric_document import CAVEATS, Document, Line, Measured
 from assay.fks.qualification_report import sentence
-from assay.fks.table_rows import SCHEMA, AcrossModels, Cell, MainRow, MainTable
+from assay.fks.table_rows import FLOORS, SCHEMA, AcrossModels, Cell, MainRow, MainTable
 from assay.records.step import Inputs, Outputs
 from assay.stats.ranks import spearman
 
@@ -30,7 +31,9 @@ def build(config: dict[str, Any], inputs: Inputs) -> Outputs:
     Returns
     -------
     mapping
-        `main_table.json`, and `main_table.csv`, `main_table.md`, `main_table.tex` made from it.
+        `main_table.json`, and `main_table.csv`, `main_table.md`, `main_table.tex` made from it; from the same
+        documents `by_relation.csv`, `by_family.csv`, `by_language.csv`, `side_tables.csv` (reverse, recognition and
+        ill-posed rows) and `groups.md` for readers.
     """
     del config
     documents = [
@@ -50,6 +53,9 @@ def build(config: dict[str, Any], inputs: Inputs) -> Outputs:
         "main_table.csv": csv_table(table).encode(),
         "main_table.md": markdown_table(table).encode(),
         "main_table.tex": latex_table(table).encode(),
+        **{f"by_{kind}.csv": group_csv([d for d, _ in documents], kind).encode() for kind in KINDS},
+        "side_tables.csv": side_csv([d for d, _ in documents]).encode(),
+        "groups.md": groups_markdown(documents).encode(),
     }
 
 
@@ -80,6 +86,7 @@ def main_rows(document: Document, determinism: str) -> Iterator[MainRow]:
                 n_failed=document.rows.get("failed", 0),
                 n_nonfinite=_nonfinite(document),
                 cells=_cells(document, line, inner, whitening),
+                floors=_floors(line),
                 scorer_version=document.scorer_version,
                 clusterer_version=document.clusterer_version,
                 determinism=determinism,
@@ -113,6 +120,11 @@ def _cells(
     names |= {f"{name}_share": f"{name}_share@tau={tau}" for name in _CLASSES}
     cells = {column: _cell(line.values.get(name)) for column, name in names.items()}
     return cells | {column: _cell(inner.get(name)) for column, name in whitening.items()}
+
+
+def _floors(line: Line) -> dict[str, float | None]:
+    found = {name: line.baselines.get(baseline, {}).get(metric) for name, (baseline, metric) in FLOORS.items()}
+    return {name: None if one is None else one.value for name, one in found.items()}
 
 
 def _cell(found: Measured | None) -> Cell:

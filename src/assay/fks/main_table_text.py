@@ -3,7 +3,7 @@
 import csv
 import io
 
-from assay.fks.table_rows import COLUMNS, Cell, MainRow, MainTable
+from assay.fks.table_rows import COLUMNS, FLOORS, Cell, MainRow, MainTable
 
 _KEYS = ("dataset", "model", "filter_model", "transport", "coverage", "subset", "anchor", "n_facts")
 _TAIL = ("n_excluded", "n_failed", "n_nonfinite", "scorer_version", "clusterer_version", "determinism")
@@ -24,6 +24,9 @@ _SHORT = {
     "kts_geo": "KTS-Geo",
     "kts_geo_raw_spearman": "raw ρ",
     "kts_id": "KTS-ID",
+    "bcs_chance": "BCS floor",
+    "bes_chance": "BES floor",
+    "correct_share_majority": "majority",
 }
 _WITH_INTERVAL = ("bcs", "bes", "iss", "kts_geo", "kts_id")
 NOTES = (
@@ -31,6 +34,8 @@ NOTES = (
     "intervals over facts are in the CSV and JSON forms.",
     "SC, SW, SA, U: shares of stable correct, stable wrong, stably abstaining and unstable facts.",
     "*: a filter model, whose answers decided which facts were kept.",
+    "Floors: what a coin between two answers (BCS, BES) and the most frequent object of each relation (majority) reach "
+    "on the same facts; KTS-Geo 0.5, ISS and KTS-ID 0.",
 )
 
 
@@ -42,13 +47,14 @@ def csv_table(table: MainTable) -> str:
     for column in COLUMNS:
         head += [column, f"{column}_n"]
         head += [f"{column}_{unit}_{side}" for unit in _INTERVALS for side in ("low", "high")]
-    writer.writerow([*head, *_TAIL])
+    writer.writerow([*head, *FLOORS, *_TAIL])
     for row in table.rows:
         cells: list[object] = [getattr(row, key) for key in _KEYS]
         for column in COLUMNS:
             cell = row.cells[column]
             cells += [cell.value, cell.n]
             cells += [bound for unit in _INTERVALS for bound in cell.ci.get(unit, (None, None))]
+        cells += [row.floors[name] for name in FLOORS]
         excluded = " ".join(f"{reason}={count}" for reason, count in sorted(row.n_excluded.items()))
         writer.writerow([_csv_cell(value) for value in (*cells, excluded, *(getattr(row, key) for key in _TAIL[1:]))])
     return text.getvalue()
@@ -62,7 +68,7 @@ def _csv_cell(value: object) -> str:
 
 def markdown_table(table: MainTable) -> str:
     """Return the table for readers: three decimals, intervals over relations, notes and caveats below."""
-    head = ["model", "transport", "coverage", "subset", "anchor", "n facts", *(_SHORT[column] for column in COLUMNS)]
+    head = ["model", "transport", "coverage", "subset", "anchor", "n facts", *_columns()]
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     lines += ["| " + " | ".join(_texts(row, "–")) + " |" for row in table.rows]
     lines += [
@@ -88,7 +94,7 @@ def markdown_table(table: MainTable) -> str:
 
 def latex_table(table: MainTable) -> str:
     """Return a tabular with the same texts; the caveats stand below it."""
-    head = ["model", "transport", "coverage", "subset", "anchor", "n", *(_SHORT[column] for column in COLUMNS)]
+    head = ["model", "transport", "coverage", "subset", "anchor", "n", *_columns()]
     lines = [
         "% Made from main_table.json.",
         r"\begin{tabular}{" + "l" * 5 + "r" * (len(head) - 5) + "}",
@@ -115,7 +121,12 @@ def _texts(row: MainRow, nothing: str) -> list[str]:
         "in" if row.anchor else "out",
         str(row.n_facts),
         *(_number(row.cells[column], column in _WITH_INTERVAL, nothing) for column in COLUMNS),
+        *(nothing if row.floors[name] is None else f"{row.floors[name]:.3f}" for name in FLOORS),
     ]
+
+
+def _columns() -> list[str]:
+    return [*(_SHORT[column] for column in COLUMNS), *(_SHORT[name] for name in FLOORS)]
 
 
 def _number(cell: Cell, with_interval: bool, nothing: str) -> str:

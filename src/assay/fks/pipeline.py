@@ -51,7 +51,9 @@ def jobs(configs: Configs) -> Iterator[Job]:
 def published(configs: Configs) -> Mapping[str, tuple[str, str, str]]:
     """Return published path -> (stage, item, file of the artifact)."""
     del configs
-    return {f"results/fks/main_table.{end}": (*TABLE, f"main_table.{end}") for end in ("csv", "md", "tex", "json")}
+    names = [f"main_table.{end}" for end in ("csv", "md", "tex", "json")]
+    names += ["by_relation.csv", "by_family.csv", "by_language.csv", "side_tables.csv", "groups.md"]
+    return {f"results/fks/{name}": (*TABLE, name) for name in names}
 
 
 def _check_models(configs: Configs) -> None:

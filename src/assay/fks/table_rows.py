@@ -22,6 +22,14 @@ COLUMNS = (
     "kts_id",
 )
 
+FLOORS = {
+    "bcs_chance": ("chance", "bcs"),
+    "bes_chance": ("chance", "bes"),
+    "correct_share_majority": ("majority", "correct_share"),
+}
+"""Column -> (baseline, metric): what a coin between two answers, and the most frequent object of each relation, reach
+on the same facts. The floor of KTS-Geo is 0.5, that of ISS and KTS-ID 0."""
+
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """A number with its intervals by bootstrap unit and the number of cases behind it."""
@@ -35,7 +43,7 @@ class MainRow(msgspec.Struct, frozen=True, kw_only=True):
     """One model under one transport, coverage mode, subset, with or without the anchor.
 
     `transport` is empty where the model has no hidden states; `n_failed` counts failed generations of the model,
-    `n_nonfinite` rows whose states were left out. `cells` has the columns `COLUMNS`.
+    `n_nonfinite` rows whose states were left out. `cells` has the columns `COLUMNS`, `floors` those of `FLOORS`.
     """
 
     dataset: str
@@ -51,6 +59,7 @@ class MainRow(msgspec.Struct, frozen=True, kw_only=True):
     n_failed: int
     n_nonfinite: int
     cells: dict[str, Cell]
+    floors: dict[str, float | None]
     scorer_version: str
     clusterer_version: str
     determinism: str
