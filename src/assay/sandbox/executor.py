@@ -55,6 +55,8 @@ class Executor:
     ------
     SandboxError
         Before anything runs: if a required guarantee is missing, or the memory of the job does not suffice.
+    ConfigError
+        If a distribution is not installed, or a module to preload is part of none.
     """
 
     def __init__(self, settings: Executions | None = None, *, workers: int | None = None) -> None:
@@ -62,6 +64,7 @@ class Executor:
         self.settings = settings or Executions()
         self.limits = Limits(**self.settings.limits.model_dump())
         self.interpreter = world.find_interpreter(self.settings.interpreter)
+        world.check_preload(self.settings.distributions, self.settings.preload)
         self.workers = memory.workers(self.settings.workers if workers is None else workers, self.limits)
         self.probe = probe(self.settings)
         self.warning = check_policy(self.settings, self.probe)

@@ -216,6 +216,25 @@ def _strays(top: str, source: str, listed: set[str]) -> tuple[str, ...]:
     return tuple(sorted(strays))
 
 
+def check_preload(names: tuple[str, ...], preload: tuple[str, ...]) -> None:
+    """Refuse to preload what no snippet could import; a server that fails to start would look like a broken sandbox.
+
+    Raises
+    ------
+    ConfigError
+        If a module belongs neither to the distributions nor to the standard library.
+    """
+    visible = {package.name.partition(".")[0] for package in packages(names)} | sys.stdlib_module_names
+    unknown = [module for module in preload if module.partition(".")[0] not in visible]
+    if unknown:
+        raise ConfigError(
+            f"{unknown[0]!r} cannot be preloaded",
+            key="preload",
+            expected="modules of the distributions",
+            remedy="take it off `preload`, or add its distribution to `distributions` in configs/executions.yaml",
+        )
+
+
 def runtime_facts(
     names: tuple[str, ...], version: str, preload: tuple[str, ...], seed: int | None
 ) -> dict[str, object]:
