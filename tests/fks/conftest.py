@@ -1,6 +1,8 @@
 """Questions for the scorer, made from what a test is about and nothing else."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,8 @@ import pytest
 from assay.fks.lexicon import Lexicon
 from assay.fks.questions import Gold, Question, edges_of
 from assay.fks.rows import QueryRow
+
+sys.path.insert(0, str(Path(__file__).parent))  # card_rows
 
 Ask = Callable[..., Question]
 

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 import yaml
+from card_rows import small, write
 
 from assay.fks.builder import build
 from assay.fks.qualification import candidates
@@ -217,3 +218,21 @@ def test_a_table_of_ones_own_reaches_the_main_table(project):
     assert {row["dataset"] for row in rows} == {"mine"}
     assert {row["n_facts"] for row in rows if row["subset"] == "all"} == {"3"}
     assert all(row["scorer_version"] and row["determinism"] for row in rows)
+
+
+def test_files_in_the_cards_layout_reach_the_main_table(project):
+    from assay.cli.main import main
+
+    write(project.folder / "data/mini", *small())
+    project.experiment(
+        ["tiny-a"],
+        dataset="mini",
+        datasets={"mini": {"kind": "card", "folder": "data/mini", "expect_published_counts": False}},
+    )
+    assert main(["data", "lock", "fks"]) == 0
+    project.lock("tiny-a")
+    made = project.make()
+    rows = table(made["table/fks"])
+    assert {row["n_facts"] for row in rows if (row["subset"], row["coverage"]) == ("all", "full_set")} == {"6"}
+    generations = list(read_rows(made["generations/fks-mini.tiny-a.s0"] / "generations.jsonl", dict))
+    assert len(generations) == len(small()[1])
