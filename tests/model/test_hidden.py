@@ -224,13 +224,18 @@ def test_a_state_that_is_not_finite_is_an_error_with_its_row(tmp_path, tiny, req
     assert caught.value.row == "q7"
 
 
-def test_a_full_disk_is_a_clear_error(tmp_path, tiny, requests, monkeypatch):
-    def full(*_arguments):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(hidden_files, "_write_shard", full)
-    with pytest.raises(ArtifactError, match="disk is full"):
-        written(tmp_path, tiny, requests)
+def test_a_full_disk_is_a_clear_error_and_keeps_finished_shards(tmp_path, small_disk, tiny, requests, monkeypatch):
+    whole = written(tmp_path / "whole", tiny, requests)
+    small = small_disk("28k")  # a shard takes two blocks of 4 KiB
+    with pytest.raises(ArtifactError, match=r"disk is full.*finished shards are kept"):
+        written(small, tiny, requests)
+    assert (small / "hidden-00000.safetensors").read_bytes() == whole["hidden-00000.safetensors"]
+    real, calls = hidden_files._shard_states, []
+    monkeypatch.setattr(
+        hidden_files, "_shard_states", lambda model, rows, *rest: calls.append(1) or real(model, rows, *rest)
+    )
+    assert written(small_disk("1m"), tiny, requests) == whole
+    assert len(calls) < 3
 
 
 def test_one_shard_is_in_memory_at_a_time(tmp_path, tiny, requests, monkeypatch):

@@ -78,7 +78,7 @@ def test_changed_bytes_under_the_same_path_size_and_time_are_noticed(local, lock
 
 def test_weights_are_left_out_where_only_token_ids_are_needed(local, locked, cache):
     _flip_last_byte(local.source.path / "model.safetensors")
-    check_against_lock(local, locked, cache, parts="tokenizer")
+    assert check_against_lock(local, locked, cache, parts="tokenizer") == local.source.path
 
 
 def test_a_missing_file_and_an_additional_one_are_noticed(local, locked, cache):
@@ -96,7 +96,8 @@ def test_remarks_of_the_library_that_wrote_a_config_do_not_count(local, locked, 
     path = local.source.path / "config.json"
     config = json.loads(path.read_text()) | {"transformers_version": "9.9", "_name_or_path": "/somewhere/else"}
     path.write_text(json.dumps(config))
-    check_against_lock(local, locked, cache)
+    assert check_against_lock(local, locked, cache) == local.source.path
+    assert lock_entry(local, cache) == locked
 
 
 def test_missing_weights_are_named(cache, tmp_path):

@@ -152,4 +152,5 @@ def test_loading_reaches_for_no_network(tiny_folder, monkeypatch):
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    load(tiny_folder)
+    (row,) = load(tiny_folder).engine.generate([Request("x", [40, 50], 3)], Decoding(max_new_tokens=3))
+    assert len(row.token_ids) == 3

@@ -131,6 +131,16 @@ def test_rows_do_not_depend_on_threads(tiny, requests, alone):
     assert rows_of(tiny.engine, requests) == alone[GREEDY]
 
 
+def test_rows_of_bfloat16_do_not_depend_on_slots_either(tiny_folder, requests):
+    from assay.model.loading import load
+
+    model = load(tiny_folder, "bfloat16")
+    assert model.fallback is None
+    expected = rows_of(model.engine, requests)
+    assert rows_of(PackedEngine(model.weights, model.layout, slots=3), requests) == expected
+    assert rows_of(model.engine, requests[:1]) == {"row-0": expected["row-0"]}
+
+
 def test_rows_do_not_depend_on_admission_and_memory(tiny, requests, alone):
     engine = PackedEngine(tiny.weights, tiny.layout, slots=16, prompt_tokens=30, slab_bytes=200_000)
     assert rows_of(engine, requests) == alone[GREEDY]

@@ -1,5 +1,6 @@
 """The model cache: wheels, GGUF files and model folders, shared by all projects of a user."""
 
+import errno
 import fcntl
 import json
 import os
@@ -221,7 +222,10 @@ def _sync(folder: Path) -> None:
 def _explained(path: Path) -> Iterator[None]:
     try:
         yield
-    except OSError as error:
+    except Exception as error:
+        # safetensors, and whatever a conversion in another process met, report a full disk as an error of their own.
+        if not isinstance(error, OSError) and os.strerror(errno.ENOSPC) not in str(error):
+            raise
         raise ModelError(
             f"the model cache cannot be written: {error}",
             file=path,

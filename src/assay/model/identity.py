@@ -131,6 +131,8 @@ def _check_source(entry: ModelEntry, locked: Mapping[str, Any]) -> None:
             declared |= {"repo": source.repo, "revision": source.revision}
         case Embedded():
             declared |= {"gguf_sha256": source.sha256}
+        case Gguf() if source.path.is_file():
+            declared |= {"gguf_sha256": known_digest(source.path)}  # before another file would be converted
         case Tiny():
             declared |= {"seed": source.seed, "builder": TINY_BUILDER}
         case Endpoint():

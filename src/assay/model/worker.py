@@ -39,6 +39,13 @@ class Work(msgspec.Struct, frozen=True, tag=True):
     decoding: Decoding
 
 
+class Stored(msgspec.Struct, frozen=True, tag=True):
+    """Message to a worker: the rows that it sent last are safe.
+
+    It goes on only then, so a crash of everything costs at most one batch of each worker.
+    """
+
+
 class Ready(msgspec.Struct, frozen=True, tag=True):
     """First message of a worker: the engine that it is."""
 
@@ -61,7 +68,7 @@ class Broken(msgspec.Struct, frozen=True, tag=True):
 
 
 FromWorker = Ready | Rows | Broken
-ToWorker = Load | Work
+ToWorker = Load | Work | Stored
 
 
 def load_engine(what: Load) -> tuple[Engine, str | None]:
@@ -100,6 +107,7 @@ def _serve(connection: Connection) -> None:
         assert isinstance(work, Work)
         for batch in batches(engine, work.requests, work.decoding):
             _send(connection, Rows(batch))
+            assert isinstance(decoder.decode(connection.recv_bytes()), Stored)
         _send(connection, Rows([], last=True))
 
 

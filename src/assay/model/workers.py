@@ -15,7 +15,7 @@ import msgspec
 import assay.errors
 from assay.errors import AssayError, ModelError
 from assay.model.engine import Completion, Decoding, Request
-from assay.model.worker import Broken, FromWorker, Load, Ready, Rows, ToWorker, Work
+from assay.model.worker import Broken, FromWorker, Load, Ready, Rows, Stored, ToWorker, Work
 
 # A worker's share is halved while this many rows per worker are left, so that all end at about the same time; smaller
 # shares would leave the engine's slots empty.
@@ -95,7 +95,7 @@ class Workers:
         return len(self._workers)
 
     def batches(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[list[Completion]]:
-        """Yield batches of finished rows, each row once, in any order.
+        """Yield batches of finished rows, each row once, in any order; asking for the next one says that it is stored.
 
         Raises
         ------
@@ -120,6 +120,7 @@ class Workers:
                     del worker.open[completion.row_id]
                 if completions:
                     yield completions
+                    worker.send(Stored())
                 if last:
                     worker.busy = False
                     self._hand_out(worker, left, decoding)
