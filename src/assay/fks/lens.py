@@ -147,7 +147,14 @@ def fit(
         _keep(shards / SUM_FILE, state, total)
         if report is not None:
             report(state.n_used, settings.prompts)
-    own = {
+    mean = (total / state.n_used).astype(np.float32)
+    return Lens({**header, **_described(model, settings, layers, texts, state)}, mean)
+
+
+def _described(
+    model: FittedModel, settings: LensSettings, layers: Sequence[int], texts: Sequence[str], state: Progress
+) -> dict[str, Any]:
+    return {
         "schema": SCHEMA,
         "layers": list(layers),
         "width": model.width,
@@ -155,9 +162,8 @@ def fit(
         "n_short": state.n_short,
         "n_positions": state.n_positions,
         "settings": msgspec.to_builtins(settings),
-        "texts_sha256": text_digest(canonical_text(texts[: state.n_read])),
+        "texts_sha256": text_digest(canonical_text(list(texts[: state.n_read]))),
     }
-    return Lens({**header, **own}, (total / state.n_used).astype(np.float32))
 
 
 def _next_prompt(model: FittedModel, texts: Sequence[str], settings: LensSettings, state: Progress) -> list[int]:

@@ -6,24 +6,23 @@ from typing import Any
 
 import msgspec
 
-from assay.canonical import canonical_bytes, file_digest
+from assay.canonical import file_digest
 from assay.errors import DataError
 from assay.fks.answers import Answers, FactInfo, join_clusters, main_answers
-from assay.fks.behaviour import BEHAVIOURS, behaviour_classes
 from assay.fks.external import Stability, stability
 from assay.fks.external_summary import baseline_numbers, breakdown_numbers, selection_numbers
-from assay.fks.internal_files import fact_values, layer_rows, pair_rows
 from assay.fks.internal_rows import StateQuery
 from assay.fks.internal_run import run_internal
 from assay.fks.internal_summary import WindowResult, fact_selections, internal_numbers, joint_numbers, window_results
 from assay.fks.lens_file import LENS, read_lens
 from assay.fks.metric_document import SCHEMA, Document, Line, Measured, grouped, measured, named
+from assay.fks.metric_files import files_of
 from assay.fks.metric_selection import Selection, select
 from assay.fks.metric_settings import MetricSettings
 from assay.fks.qualification_report import qualification_numbers, read_report
-from assay.fks.rows import LABELS, ClusterRow, FactRow, QueryRow, ScoredRow
+from assay.fks.rows import ClusterRow, FactRow, QueryRow, ScoredRow
 from assay.fks.side_tables import side_numbers, side_rows, table_of
-from assay.fks.summary import Number, metric_rows, tidy
+from assay.fks.summary import Number
 from assay.records.step import Input, Inputs, Outputs
 
 _SELECTION_KEYS = ("anchor", "coverage", "subset")
@@ -90,27 +89,7 @@ def compute(config: dict[str, Any], inputs: Inputs) -> Outputs:
         states=inside.report,
         qualification=report,
     )
-    return files_of(document, numbers, answers, tables, inside, settings)
-
-
-def files_of(
-    document: Document,
-    numbers: Sequence[Number],
-    answers: Answers,
-    tables: Mapping[bool, Stability],
-    inside: "Inside",
-    settings: MetricSettings,
-) -> Outputs:
-    """Return the files of the artifact; those of the layers only where there are states."""
-    outputs: dict[str, Iterable[object] | bytes] = {
-        "metrics.jsonl": list(metric_rows(numbers, settings)),
-        "per_fact.jsonl": list(per_fact_rows(answers, tables, inside.windows, settings)),
-        "metrics.json": msgspec.json.format(canonical_bytes(msgspec.to_builtins(document)), indent=2) + b"\n",
-    }
-    if inside.windows:
-        outputs["internal_layers.jsonl"] = list(layer_rows(inside.windows, inside.layers))
-        outputs["internal_pairs.jsonl"] = list(pair_rows(inside.windows, settings.main_families, inside.layers))
-    return outputs
+    return files_of(document, numbers, answers, tables, (inside.windows, inside.layers), settings)
 
 
 def fact_info(fact: FactRow) -> FactInfo:
@@ -282,59 +261,6 @@ def external_line(
 
 def _whole(number: Number) -> bool:
     return "relation" not in number.setting
-
-
-def per_fact_rows(
-    answers: Answers, tables: Mapping[bool, Stability], windows: Sequence[WindowResult], settings: MetricSettings
-) -> Iterator[dict[str, object]]:
-    """Yield one row per fact with every per-fact value, with and without the anchor.
-
-    Internal values are those of the selection of all facts with all the families that they have.
-    """
-    rows: list[dict[str, object]] = [
-        {
-            "fact_id": fact.fact_id,
-            "relation": fact.relation,
-            "spec_6_2_flag": fact.spec_6_2_flag,
-            "answer_in_subject_surface": fact.answer_in_subject_surface,
-        }
-        for fact in answers.facts
-    ]
-    inner: dict[bool, dict[str, dict[str, dict[str, object]]]] = {anchor: {} for anchor in tables}
-    for window in windows:
-        if (window.chosen.coverage, window.chosen.subset) == (settings.coverage_modes[0], settings.subsets[0]):
-            inner[window.chosen.anchor][window.transport] = fact_values(answers, window, settings)
-    for anchor, table in tables.items():
-        classes = {tau: behaviour_classes(answers, table, tau) for tau in settings.taus}
-        complete = table.complete
-        for row, fact in enumerate(table.fact):
-            rows[fact]["with_anchor" if anchor else "without_anchor"] = {
-                "bcs": tidy(table.bcs[row]),
-                "bes": tidy(table.bes[row]),
-                "behaviour": {str(tau): BEHAVIOURS[codes[row]] for tau, codes in classes.items()},
-                "n_clusters": int(table.n_clusters[row]),
-                "top_cluster": answers.clusters[table.top[row]],
-                "top_is_unique": bool(table.top_unique[row]),
-                "complete_family": bool(complete[row]),
-                "n_queries": {
-                    family: int(n) for family, n in zip(table.families, table.n_family[row], strict=True) if n
-                },
-                "within_family_max": {
-                    family: tidy(value)
-                    for family, value in zip(table.families, table.family_max[row], strict=True)
-                    if value == value
-                },
-                "label_share": {
-                    label: tidy(value) for label, value in zip(LABELS, table.label_share[row], strict=True) if value
-                },
-                "n_failed": int(table.n_failed[row]),
-                "internal": {
-                    transport: values[answers.facts[fact].fact_id]
-                    for transport, values in inner[anchor].items()
-                    if answers.facts[fact].fact_id in values
-                },
-            }
-    yield from rows
 
 
 def count_rows(scored: Iterable[ScoredRow]) -> dict[str, int]:
