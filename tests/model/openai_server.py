@@ -1,9 +1,5 @@
-"""A small OpenAI-compatible server over a model folder, on transformers and the standard library.
+"""A small OpenAI-compatible server over a model folder, on transformers and the standard library."""
 
-Run as a program it prints its port; `--die-after N` makes the process end in the middle of answer N + 1.
-"""
-
-import argparse
 import json
 import os
 import threading
@@ -13,7 +9,10 @@ from pathlib import Path
 
 
 class OpenAIServer(ThreadingHTTPServer):
-    """Serves one model greedily; `faults` are (status, headers, body bytes) given before real answers."""
+    """Serves one model; `faults` are (status, headers, body bytes) given before real answers.
+
+    With `die_after` N its process ends in the middle of answer N + 1.
+    """
 
     daemon_threads = True
 
@@ -133,14 +132,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--die-after", type=int)
-    arguments = parser.parse_args()
-    server = OpenAIServer(arguments.folder, port=arguments.port, die_after=arguments.die_after)
-    print(server.url, flush=True)
-    server.serve_forever()

@@ -2,11 +2,9 @@
 
 import email.utils
 import json
-import subprocess
-import sys
+import multiprocessing
 import threading
 import time
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -289,26 +287,48 @@ def test_a_stop_string_that_the_server_left_in_is_cut(run):
     assert (row.text, row.finish_reason) == ("one ", "stop")
 
 
-def test_a_server_that_dies_in_the_middle_loses_nothing_that_was_answered(tiny_folder, folder, tmp_path, monkeypatch):
+def _serve(connection, folder, port, die_after):
+    server = OpenAIServer(folder, port=port, die_after=die_after)
+    connection.send(server.url)
+    server.serve_forever()
+
+
+@pytest.fixture
+def server_process(tiny_folder):
+    """Return a function that starts a server in a process of its own, which can die alone; gives process and URL."""
+    context = multiprocessing.get_context("fork")  # it has torch already
+    started = []
+
+    def start(port=0, die_after=None):
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs, tiny_folder, port, die_after), daemon=True)
+        process.start()
+        started.append(process)
+        return process, ours.recv()
+
+    yield start
+    for process in started:
+        process.kill()
+        process.join()
+
+
+def test_a_server_that_dies_in_the_middle_loses_nothing_that_was_answered(
+    server_process, folder, tmp_path, monkeypatch
+):
     monkeypatch.setattr("assay.model.endpoint_client._FIRST_WAIT_S", 0.01)
-    program = [sys.executable, str(Path(__file__).with_name("openai_server.py")), str(tiny_folder)]
-    with subprocess.Popen([*program, "--die-after", "12"], stdout=subprocess.PIPE, text=True) as process:
-        url = process.stdout.readline().strip()
-        model = remote(url, concurrency=2)
-        locked = lock_entry(model, Cache(tmp_path))
-        with pytest.raises(EndpointError, match=r"rows of remote failed.*(unreachable|broken-connection)"):
-            ask(folder, model, Cache(tmp_path), texts(30), locked=locked)
-        assert process.wait(20) == 1
+    process, url = server_process(die_after=12)
+    model = remote(url, concurrency=2)
+    locked = lock_entry(model, Cache(tmp_path))
+    with pytest.raises(EndpointError, match=r"rows of remote failed.*(unreachable|broken-connection)"):
+        ask(folder, model, Cache(tmp_path), texts(30), locked=locked)
+    process.join(20)
+    assert process.exitcode == 1
     with RowStore(folder) as store:
         kept = store.count(KIND)
     assert 8 <= kept <= 10  # one of its 12 answers went into the lock, one into the check against it
-    port = url.removesuffix("/v1").rpartition(":")[2]
-    with subprocess.Popen([*program, "--port", port], stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout.readline().strip() == url
-            rows, facts = ask(folder, model, Cache(tmp_path), texts(30), locked=locked)
-        finally:
-            process.kill()
+    port = int(url.removesuffix("/v1").rpartition(":")[2])
+    assert server_process(port)[1] == url
+    rows, facts = ask(folder, model, Cache(tmp_path), texts(30), locked=locked)
     assert (len(rows), facts["stored"]) == (30, kept)
 
 

@@ -95,8 +95,8 @@ def test_nothing_is_executed(tmp_path):
 @pytest.mark.parametrize("piece", ["[", "{", '{"a":', "(", "transfer(", '"', "'", "<function=a>", "[{'a':("])
 def test_hostile_repetition_takes_no_time(piece):
     started = time.process_time()
-    parse_tool_calls(piece * (20_000 // len(piece)), TOOLS)
-    assert time.process_time() - started < 5
+    parse_tool_calls(piece * (10_000 // len(piece)), TOOLS)
+    assert time.process_time() - started < 2.5
 
 
 json_values = st.recursive(
