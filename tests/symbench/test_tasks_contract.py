@@ -42,6 +42,7 @@ each_task = pytest.mark.parametrize("task", NAMES)
 UPSTREAM_REFUSES = {
     "pooling": "averages are no integers (D1)",
     "string_synthesis": "a count of two digits is read as two counts",
+    "game24": "some fractions make 24 exactly, but not in floating point (D14)",
 }
 
 
@@ -396,6 +397,8 @@ def test_a_hundred_items_of_two_seeds(task):
         assert task in UPSTREAM_REFUSES
         if task == "pooling":
             assert row.complexity["pooling_type"] == "average"
+        elif task == "game24":
+            assert "/" in reference
         else:
             assert any(len(count) > 1 for count in reference.split(", "))
 
