@@ -128,3 +128,13 @@ def test_no_fact_left_is_an_error(dataset, tmp_path):
 def test_models_other_than_the_named_ones_are_refused(dataset, tmp_path):
     with pytest.raises(ConfigError, match="the models are"):
         keep_qualified({"filter_models": ["m", "n"]}, stored(tmp_path, dataset), {"m": WordModel("m", {})})
+
+
+def test_the_models_code_is_in_the_recipe_of_qualification_alone(root, tmp_path):
+    from assay.artifact.code import Source
+
+    source = Source(root / "src", tmp_path / "code.json")
+    qualified = source.closure("assay.steps.queries", "assay.fks.qualification")
+    assert {"assay.steps.filter_models", "assay.model.packed", "assay.model.prompting"} <= qualified.keys()
+    for module in ("assay.fks.builder", "assay.fks.loader"):
+        assert not [name for name in source.closure("assay.steps.queries", module) if name.startswith("assay.model")]
