@@ -8,6 +8,7 @@ rows, an eighth less with 64 and more. A whole run of SmolLM2-135M takes three q
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -25,7 +26,7 @@ _ROWS = 64
 class PreparedLinears:
     """The linear layers of a model, in one of two layouts: as torch has them, or prepared.
 
-    There is one copy of every weight: preparing frees the one that torch had, unless an embedding shares it.
+    There is one copy of every weight: preparing frees the one that torch had, unless another module shares it.
 
     Parameters
     ----------
@@ -34,10 +35,9 @@ class PreparedLinears:
     """
 
     def __init__(self, model: Any) -> None:
+        users = Counter(id(weight) for module in model.modules() for weight in module.parameters(recurse=False))
         linears = [module for module in model.modules() if type(module) is torch.nn.Linear]
-        others = [module for module in model.modules() if type(module) is not torch.nn.Linear]
-        shared = {id(parameter) for module in others for parameter in module.parameters(recurse=False)}
-        self._linears = [(module, id(module.weight) in shared) for module in linears]
+        self._linears = [(module, users[id(module.weight)] > 1) for module in linears]
         self._prepared: list[torch.Tensor] = []
 
     def use(self, prepared: bool) -> None:
