@@ -1,6 +1,6 @@
-"""CPU time per execution of the sandbox, interleaved with a bare fresh interpreter, and how two workers scale.
+"""Acceptance criteria 4, 5 and 9 of the sandbox: CPU time per execution, two workers against one, verdicts under load.
 
-    python benchmarks/sandbox.py [--rounds N] [--scale]
+    python benchmarks/sandbox.py [--rounds N] [--each N] [--scale] [--load]
 
 Prints one row per snippet and backend: CPU milliseconds (user + system, of all processes involved, this one
 included), and the ratio to bare `python -s -P`. Rounds are interleaved, so that other work on the machine falls on
@@ -67,7 +67,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--each", type=int, default=20, help="executions per round and backend")
-    parser.add_argument("--scale", action="store_true", help="also compare one worker with two")
+    parser.add_argument("--scale", action="store_true", help="also run criterion 5: one worker against two")
     parser.add_argument("--load", action="store_true", help="also run criterion 9: verdicts under load")
     args = parser.parse_args()
     folder = Path(tempfile.mkdtemp())
@@ -85,6 +85,7 @@ def main() -> None:
         Executor(settings, workers=1) as warm,
         Executor(settings.model_copy(update={"backend": "fresh"}), workers=1) as fresh,
     ):
+        print("criterion 4: CPU time per execution, and its ratio to a bare fresh interpreter")
         print(f"{'snippet':8} {'backend':16} {'CPU ms':>8} {'ratio':>7}   must   to reach")
         for name, code in SNIPPETS.items():
             file = folder / f"{name}.py"
@@ -130,7 +131,7 @@ def scale(settings: Executions) -> None:
             executor.execute([Request("sum(i * i for i in range(200_000))")] * 100)
             rates.append(100 / (time.monotonic() - begun))
     one, two = statistics.median(rates[::2]), statistics.median(rates[1::2])
-    print(f"one worker {one:.1f}/s, two workers {two:.1f}/s, ratio {two / one:.2f} (must be 1.7 on two idle cores)")
+    print(f"criterion 5: one worker {one:.1f}/s, two workers {two:.1f}/s, ratio {two / one:.2f}; on two idle cores 1.7")
 
 
 def load(settings: Executions) -> None:
@@ -144,6 +145,7 @@ def load(settings: Executions) -> None:
         "import time\ntime.sleep(3.5)\n",
         "while True: pass\n",
     )
+    print("criterion 9: limit 3 s, six busy processes")
     try:
         with Executor(settings, workers=2) as executor:
             for code, wanted in zip(work, ("ok", "timeout", "timeout"), strict=True):

@@ -139,20 +139,17 @@ def drop_privileges() -> None:
 def fork_into(flags: int) -> tuple[int, int]:
     """Fork into new namespaces; return (process id, pidfd) in the parent and (0, -1) in the child.
 
-    The raw call, because `unshare` would need one more process per snippet. The caller has one thread only.
+    The raw call, because `unshare` would need one more process per snippet. The caller has one thread only. What
+    Python and libraries do in a child after a fork (new seeds, new locks) is left to the next, ordinary fork, which
+    makes the snippet's process: for this one, with its copy of the only thread, nothing has changed.
     """
     pidfd = ctypes.c_int(-1)
     ctypes.pythonapi.PyOS_BeforeFork()
     try:
         pid = syscall("clone", flags | CLONE_PIDFD | 17, 0, ctypes.byref(pidfd), 0, 0)
-    except OSError:
+    finally:
         ctypes.pythonapi.PyOS_AfterFork_Parent()
-        raise
-    if pid == 0:
-        ctypes.pythonapi.PyOS_AfterFork_Child()
-        return 0, -1
-    ctypes.pythonapi.PyOS_AfterFork_Parent()
-    return pid, pidfd.value
+    return (pid, pidfd.value) if pid else (0, -1)
 
 
 class _Program(ctypes.Structure):
