@@ -59,26 +59,7 @@ def serve() -> dict[str, Any]:
     if first is None:
         os._exit(0)
     (_, settings), _ = first
-    snippet.leaving.register()
-    for name in settings["preload"]:
-        __import__(name)
-    facts = {"size": 0, "resident": 0}
-    if settings["proc"]:
-        with open("/proc/self/statm") as file:
-            pages = [int(word) * resource.getpagesize() for word in file.read().split()]
-        facts.update(size=pages[0], resident=pages[1] - pages[2])
-    facts["threads"] = len(os.listdir("/proc/self/task")) if settings["proc"] else 1
-    if settings["backend"] != "namespaces":
-        linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
-        facts["landlock"] = prepare_landlock(settings)
-    if not facts["size"]:
-        facts["size"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + (256 << 20)
-    snippet.leaving.kept = dict(sys.modules)
-    gc.collect()
-    gc.freeze()
-    if os.fork() == 0:  # the first fork lays out memory differently from all later ones
-        os._exit(0)
-    os.wait()
+    facts = settle(settings)
     send(control, ("ready", facts))
     poll = select.poll()
     while True:
@@ -112,6 +93,31 @@ def serve() -> dict[str, Any]:
         os.close(pidfd)
         os.waitpid(pid, 0)
         send(control, ("done",))
+
+
+def settle(settings: dict[str, Any]) -> dict[str, int]:
+    """Import what is preloaded, and let the memory settle; return facts about this process."""
+    snippet.leaving.register()
+    for name in settings["preload"]:
+        __import__(name)
+    facts = {"size": 0, "resident": 0}
+    if settings["proc"]:
+        with open("/proc/self/statm") as file:
+            pages = [int(word) * resource.getpagesize() for word in file.read().split()]
+        facts.update(size=pages[0], resident=pages[1] - pages[2])
+    facts["threads"] = len(os.listdir("/proc/self/task")) if settings["proc"] else 1
+    if settings["backend"] != "namespaces":
+        linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
+        facts["landlock"] = prepare_landlock(settings)
+    if not facts["size"]:
+        facts["size"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + (256 << 20)
+    snippet.leaving.kept = dict(sys.modules)
+    gc.collect()
+    gc.freeze()
+    if os.fork() == 0:  # the first fork lays out memory differently from all later ones
+        os._exit(0)
+    os.wait()
+    return facts
 
 
 def prepare_landlock(settings: dict[str, Any]) -> int:
