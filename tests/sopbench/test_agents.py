@@ -200,6 +200,8 @@ def test_attempts_are_all_recorded(stage: Any, generated: dict[str, list[TaskRow
     assert found["pass@2"].value == pytest.approx(2 / 3)
     assert found["pass@3"].value == 1.0
     assert found["pass^2"].value == found["pass^3"].value == 0.0
+    broken = [msgspec.structs.replace(row, ending="error") if row.attempt else row for row in judged]
+    assert (rates(broken)["pass@3"].value, rates(broken)["pass@3"].n, rates(broken)["pass@3"].n_failed) == (0.0, 2, 2)
     with pytest.raises(DataError, match="attempts is 3"):
         play(stage, rows, author, attempts=3)
 

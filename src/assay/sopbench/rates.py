@@ -102,18 +102,20 @@ def attempts(rows: Iterable[VerdictRow]) -> int:
 def over_attempts(rows: Iterable[VerdictRow], k: int, *, at_least_one: bool) -> Rate:
     """Return pass@k (at least one of k attempts passes) or pass^k (all of them), as a mean over tasks.
 
-    Of n attempts of which c pass, the unbiased estimates are 1 - C(n-c, k) / C(n, k) and C(c, k) / C(n, k).
+    Of n attempts of which c pass, the unbiased estimates are 1 - C(n-c, k) / C(n, k) and C(c, k) / C(n, k). `n_failed`
+    counts tasks of which an attempt broke.
     """
     by_task: dict[str, list[bool]] = {}
-    failed = 0
+    failed: set[str] = set()
     for row in rows:
         by_task.setdefault(row.task_id, []).append(succeeded(row))
-        failed += broke(row)
+        if broke(row):
+            failed.add(row.task_id)
     values = []
     for passed in by_task.values():
         n, c = len(passed), sum(passed)
         values.append(1 - comb(n - c, k) / comb(n, k) if at_least_one else comb(c, k) / comb(n, k))
-    return Rate(sum(values) / len(values) if values else None, len(values), failed)
+    return Rate(sum(values) / len(values) if values else None, len(values), len(failed))
 
 
 def do_nothing(rows: Sequence[VerdictRow]) -> Rate:
