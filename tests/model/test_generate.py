@@ -586,7 +586,7 @@ def _stored(folder):
     [(3, 1), pytest.param(20, 1, marks=pytest.mark.long), pytest.param(20, 2, marks=pytest.mark.long)],
 )
 def test_killed_runs_end_with_the_bytes_of_an_undisturbed_one(tmp_path, cache, kills, workers):
-    prompts = texts(60 * kills * workers)
+    prompts = texts(30 * kills * workers)
     calm, _ = ask(tmp_path / "calm", entry(), cache, prompts, LONG)
     folder = tmp_path / "killed"
     (folder / "marking").mkdir(parents=True)
