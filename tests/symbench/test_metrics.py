@@ -228,6 +228,19 @@ def test_cells_say_whose_questions_they_are_about_and_what_the_model_is(tmp_path
     assert {line["questions"] for line in table(made, "avenorm.csv")} == {"own", "published", "own+published"}
 
 
+def test_a_mark_of_the_runs_stands_in_every_row(tmp_path: Path) -> None:
+    """Also in means over models, which have no precision of their own, and in printed columns."""
+    runs = {(model, name): labels(game24="rw", letters="rr") for model in ("m1", "m2") for name in "ab"}
+    config, inputs = job(tmp_path, runs, published_columns=True)
+    for run, dtype in zip(config["runs"], ("float32", "float32", "bfloat16", "bfloat16"), strict=True):
+        run["setting"] = {"dtype": dtype, "isolation": "off"}
+    rows = tidy(metrics.compute(config, inputs))
+    assert {"across" in key[3] for key in rows} == {True, False}
+    assert all("isolation=off" in row.setting for row in rows.values())
+    without = [row for row in rows.values() if "dtype=" not in row.setting]
+    assert {(row.model, "across" in row.setting or row.baseline == "printed") for row in without} == {("", True)}
+
+
 def test_a_level_of_one_sample_is_no_row_of_the_table(tmp_path: Path) -> None:
     made = metrics.compute(*job(tmp_path, {("m", "a"): labels(game24="rw")}))
     assert [line["level"] for line in table(made, "success_rates.csv") if line["profile"] == "upstream"] == [

@@ -9,6 +9,9 @@ from assay.symbench.counting import counted, samples_digest, verdict_of
 from assay.symbench.metric_settings import Measured, MetricSettings, Mode, questions_of, weakest
 from assay.symbench.metric_tables import AvenormLine, Comparison
 
+# Settings that mark numbers as less than they should be.
+_MARKS = ("isolation",)
+
 External = Mapping[str, Mapping[str, Fraction]]
 
 
@@ -103,8 +106,15 @@ def _line(
         source="measured" if own else "printed",
         split=score.split,
         questions=questions_of(rows),
-        setting=own[0].run.setting if model else {},
+        setting=_shared_setting(own, compared),
         determinism=weakest(one.run for one in compared),
         score=score,
         counts=counted(rows, *mode),
     )
+
+
+def _shared_setting(own: Sequence[Measured], compared: Sequence[Measured]) -> dict[str, str]:
+    """Return what all runs of a line have in common; a printed column has no model, but shares the others' marks."""
+    first, *others = [one.run.setting.items() for one in own or compared]
+    common = [item for item in first if all(item in other for other in others)]
+    return {key: value for key, value in common if own or key in _MARKS}
