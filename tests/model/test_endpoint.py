@@ -235,6 +235,14 @@ def test_a_hopeless_reply_stops_at_once(run, server, status, words):
     assert len(server.requests) < 10
 
 
+def test_an_error_waits_for_open_requests_and_not_for_their_time_limit(run, server):
+    server.delay_s = 0.3  # so that others are open when the first reply stops the run
+    started = time.monotonic()
+    with pytest.raises(EndpointError, match="key is refused"):
+        run(texts(20), faults=[(401, {}, b"")] * 4, source={"concurrency": 4, "timeout_s": 60})
+    assert time.monotonic() - started < 30
+
+
 def test_the_server_is_believed_when_it_says_how_long_to_wait(run):
     started = time.monotonic()
     run(texts(4), faults=[(429, {"Retry-After": "0.6"}, b"")], source={"concurrency": 1})

@@ -77,6 +77,16 @@ class EndpointBackend:
     def run(self, tasks: Mapping[str, Task], decoding: Decoding) -> Iterator[dict[str, Answer | Failure]]:
         """Ask with the registry's concurrency; every answer is handed on as soon as it is there."""
         self._client = self._client or Client(self._source)
+        try:
+            yield from self._run(self._client, tasks, decoding)
+        except BaseException:
+            # Only now, when no request is open: one whose connection is closed under it waits until its time is out.
+            self._close_client()
+            raise
+
+    def _run(
+        self, client: Client, tasks: Mapping[str, Task], decoding: Decoding
+    ) -> Iterator[dict[str, Answer | Failure]]:
         waiting = iter(tasks.items())
         running: dict[Future[Answer | Failure], str] = {}
         with ThreadPoolExecutor(self._source.concurrency) as pool:
@@ -95,7 +105,7 @@ class EndpointBackend:
                     for future in failed:
                         future.result()
             except BaseException:
-                self._close_client()
+                client.stop()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 

@@ -66,9 +66,13 @@ class Client:
         self._down: str | None = None
         self.retries = 0
 
-    def close(self) -> None:
-        """End all waiting and close connections."""
+    def stop(self) -> None:
+        """End all waiting between requests, and start none; those that are open end by themselves."""
         self._stop.set()
+
+    def close(self) -> None:
+        """End all waiting and close connections; none may be in use."""
+        self.stop()
         self._http.close()
 
     def get(self, url: str) -> Any | None:
