@@ -103,22 +103,24 @@ def test_a_lens_reaches_the_main_table(project, lens):
 
 
 def teach(folder, known, unknown):
-    """Write a tiny model that continues the prompts it knows with a space, as every answer begins for bytes."""
+    """Write a tiny model that continues the prompts it knows with a space and the first byte of the answer."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from assay.model.tiny import build_tiny
 
+    torch.set_num_threads(1)
     build_tiny(folder, 5)
     model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     space, other = tokenizer(" ")["input_ids"][-1], tokenizer("x")["input_ids"][-1]
-    rows = [(tokenizer(text)["input_ids"], space) for text in known]
-    rows += [(tokenizer(text)["input_ids"], other) for text in unknown]
+    rows = [(tokenizer(one.prompt)["input_ids"], space) for one in known]
+    rows += [(tokenizer(one.prompt + " ")["input_ids"], tokenizer(one.surfaces[0])["input_ids"][0]) for one in known]
+    rows += [(tokenizer(one.prompt)["input_ids"], other) for one in unknown]
     length = max(len(ids) for ids, _ in rows)
     ids = torch.tensor([ids + [0] * (length - len(ids)) for ids, _ in rows])
     last = torch.tensor([len(ids) - 1 for ids, _ in rows])
     wanted = torch.tensor([token for _, token in rows])
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    for _ in range(400):
+    for _ in range(1500):
         logits = model(input_ids=ids).logits[torch.arange(len(rows)), last]
         if bool((logits.argmax(-1) == wanted).all()) and optimizer.state:
             break
@@ -137,13 +139,13 @@ def test_facts_that_every_filter_model_knows_are_kept_counted_and_marked(project
     known = facts[:7]
     teach(
         project.folder / "weights/one",
-        [one.prompt for one in asked if one.fact_id in known],
-        [one.prompt for one in asked if one.fact_id not in known],
+        [one for one in asked if one.fact_id in known],
+        [one for one in asked if one.fact_id not in known],
     )
     teach(
         project.folder / "weights/two",
-        [one.prompt for one in asked if one.fact_id not in facts[:2]],
-        [one.prompt for one in asked if one.fact_id in facts[:2]],
+        [one for one in asked if one.fact_id not in facts[:2]],
+        [one for one in asked if one.fact_id in facts[:2]],
     )
     registry = project.folder / "configs/models.yaml"
     entries = {

@@ -6,7 +6,15 @@ import pytest
 
 from assay.errors import ConfigError, DataError
 from assay.fks.builder import build
-from assay.fks.qualification import cloze_prompt, first_tokens, keep_qualified, qualify
+from assay.fks.qualification import (
+    Candidate,
+    answer_starts,
+    candidates,
+    cloze_prompt,
+    keep_qualified,
+    qualify,
+    right_prompts,
+)
 from assay.fks.qualification_report import PromptCount
 from assay.fks.rows import QueryRow
 from assay.records.jsonl import write_rows
@@ -23,6 +31,9 @@ class WordModel:
 
     def tokens(self, text):
         return [self.words.setdefault(word, len(self.words)) for word in text.split(" ")]
+
+    def is_blank(self, token):
+        return False
 
     def next_tokens(self, prompts):
         return [self.tokens(next((a for p, a in self.told.items() if p in prompt), "unk"))[0] for prompt in prompts]
@@ -87,12 +98,51 @@ def test_only_forward_format_queries_are_asked():
 
 def test_the_first_token_comes_after_the_prompts_own():
     words = WordModel("m", {})
-    assert list(first_tokens(words.tokens, "a b", ["New York", "Graz"])) == [words.words["New"], words.words["Graz"]]
+    asked = Candidate("f", "r", "a b", ("New York", "Graz"))
+    assert list(answer_starts(words, asked)) == [(words.words["New"],), (words.words["Graz"],)]
+
+
+class Letters:
+    """Every letter is a token, a space too; continues a text by what it was told."""
+
+    identity = {}
+
+    def __init__(self, told):
+        self.told = told
+
+    def tokens(self, text):
+        return [ord(letter) for letter in text]
+
+    def is_blank(self, token):
+        return not chr(token).strip()
+
+    def next_tokens(self, prompts):
+        return [ord(self.told.get(prompt, "?")) for prompt in prompts]
+
+
+def test_a_space_of_its_own_is_no_answer():
+    """Else every model would know every number: the space before it is easy to guess."""
+    asked = [Candidate("f", "r", "in", ("1999",))]
+    assert list(answer_starts(Letters({}), asked[0])) == [(ord(" "), ord("1"))]
+    assert right_prompts(Letters({"in": " "}), asked) == ([False], 0)
+    assert right_prompts(Letters({"in": " ", "in ": "2"}), asked) == ([False], 0)
+    assert right_prompts(Letters({"in": " ", "in ": "1"}), asked) == ([True], 0)
+    assert right_prompts(Letters({"in": "x", "in ": "1"}), asked) == ([False], 0)
+
+
+def test_an_answer_follows_a_sign_without_a_space(dataset):
+    built = build({"relations": ["calling_code"], "cap_per_relation": 1}, Inputs(()))
+    cloze = next(one for one in candidates(built["facts.jsonl"], built["queries.jsonl"]) if one.prompt.endswith("+"))
+    assert cloze.gap == ""
+    assert (ord(cloze.surfaces[0][0]),) in answer_starts(Letters({}), cloze)
 
 
 def test_a_surface_that_joins_the_prompt_cannot_be_compared():
-    pairs = {"a": [1], "a b": [9]}
-    assert list(first_tokens(pairs.__getitem__, "a", ["b"])) == [None]
+    class Pairs(Letters):
+        def tokens(self, text):
+            return {"a": [1], "a ": [1, 2], "a b": [9]}[text]
+
+    assert list(answer_starts(Pairs({}), Candidate("f", "r", "a", ("b",)))) == [None]
 
 
 def test_a_fact_stays_if_one_prompt_is_right_for_every_model(dataset):

@@ -5,7 +5,7 @@ themselves. One forward pass per prompt; nothing is generated.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -38,6 +38,10 @@ class FilterModel(Protocol):
         """Return the token of the largest logit after each prompt, in their order."""
         ...
 
+    def is_blank(self, token: int) -> bool:
+        """Tell whether a token is white space and nothing else."""
+        ...
+
 
 class QualificationSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The filter models, by their names in the registry, what of their entries decides bytes, and who opens them."""
@@ -48,12 +52,13 @@ class QualificationSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=T
 
 
 class Candidate(NamedTuple):
-    """One cloze prompt of a fact."""
+    """One cloze prompt of a fact; `gap` stands between the prompt and an answer."""
 
     fact_id: str
     relation: str
     prompt: str
     surfaces: tuple[str, ...]
+    gap: str = " "
 
 
 def cloze_prompt(query: QueryRow) -> str | None:
@@ -82,32 +87,46 @@ def candidates(facts: Iterable[FactRow], queries: Iterable[QueryRow]) -> Iterato
         fact = by_id.get(query.fact_id)
         if fact is not None and prompt is not None and (query.fact_id, prompt) not in seen:
             seen.add((query.fact_id, prompt))
-            yield Candidate(query.fact_id, query.relation, prompt, fact.object.surfaces)
+            # "+____" is continued without a space.
+            gap = "" if query.query.startswith(f"{prompt}_") else " "
+            yield Candidate(query.fact_id, query.relation, prompt, fact.object.surfaces, gap)
 
 
-def first_tokens(tokens: Callable[[str], Sequence[int]], prompt: str, surfaces: Iterable[str]) -> Iterator[int | None]:
-    """Yield the first token of each answer after a prompt, or None where the two share a token.
+def answer_starts(model: FilterModel, asked: Candidate) -> Iterator[tuple[int, ...] | None]:
+    """Yield how each accepted answer starts after a prompt: its first token, and what leads to it.
 
-    Prompt, space and surface are tokenised together, and the token after the prompt's own is taken.
+    Prompt, space and surface are tokenised together, and the token after the prompt's own is taken. Where the
+    tokenizer makes the space a token of its own, as many do before digits, that token says nothing about the answer:
+    both are then given. None where an answer cannot be compared, because it shares a token with the prompt.
     """
-    before = list(tokens(prompt))
-    for surface in surfaces:
-        whole = list(tokens(f"{prompt} {surface}"))
-        yield whole[len(before)] if len(whole) > len(before) and whole[: len(before)] == before else None
+    before, spaced = list(model.tokens(asked.prompt)), list(model.tokens(f"{asked.prompt} "))
+    for surface in asked.surfaces:
+        whole = list(model.tokens(f"{asked.prompt}{asked.gap}{surface}"))
+        first, second = whole[len(before) : len(before) + 1], whole[len(spaced) : len(spaced) + 1]
+        if not first or whole[: len(before)] != before:
+            yield None
+        elif not model.is_blank(first[0]):
+            yield (first[0],)
+        elif second and spaced == [*before, *first] and not model.is_blank(second[0]):
+            yield first[0], second[0]
+        else:
+            yield None
 
 
 def right_prompts(model: FilterModel, asked: Sequence[Candidate]) -> tuple[list[bool], int]:
     """Return which prompts a model continues rightly, and how many surfaces could not be compared.
 
-    Right is the first token of any accepted surface.
+    Right is the start of any accepted surface.
     """
-    right, skipped = [], 0
+    starts = [list(answer_starts(model, candidate)) for candidate in asked]
     nexts = model.next_tokens([candidate.prompt for candidate in asked])
-    for candidate, token in zip(asked, nexts, strict=True):
-        firsts = list(first_tokens(model.tokens, candidate.prompt, candidate.surfaces))
-        skipped += firsts.count(None)
-        right.append(token in {first for first in firsts if first is not None})
-    return right, skipped
+    spaced = [place for place, found in enumerate(starts) if any(one is not None and len(one) == 2 for one in found)]
+    after = dict(zip(spaced, model.next_tokens([f"{asked[place].prompt} " for place in spaced]), strict=True))
+    right = [
+        bool({(token,), (token, after.get(place))} & set(found))
+        for place, (token, found) in enumerate(zip(nexts, starts, strict=True))
+    ]
+    return right, sum(found.count(None) for found in starts)
 
 
 def qualify(

@@ -31,6 +31,7 @@ class LoadedFilter:
         self.identity = {"name": entry.name, "dtype": entry.dtype, "model_sha256": model_identity(locked)}
         self._encoder = Encoder(folder, entry)
         self._engine = model.engine
+        self._tokenizer = model.weights.tokenizer
 
     def tokens(self, text: str) -> Sequence[int]:
         """Return the token ids of a text, as the text of a prompt has them: no chat template, the BOS if any."""
@@ -55,6 +56,10 @@ class LoadedFilter:
                 )
             found[int(done.row_id)] = done.token_ids[0]
         return [found[place] for place in range(len(prompts))]
+
+    def is_blank(self, token: int) -> bool:
+        """Tell whether a token is white space and nothing else."""
+        return not self._tokenizer.decode([token]).strip()
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         rows = [PromptRow.of_text(str(place), text) for place, text in enumerate(texts)]
