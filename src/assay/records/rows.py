@@ -85,6 +85,8 @@ class MetricRow(msgspec.Struct, frozen=True, kw_only=True):
 
     `setting` holds everything else that tells rows apart (see `setting_text`); `baseline` names a baseline
     row; `n` counts what the value was taken over, `n_failed` what of it failed and was counted, not dropped.
+    `determinism` is given where an artifact holds numbers of several models; by default a number is as reproducible
+    as its artifact.
     """
 
     benchmark: str
@@ -101,7 +103,7 @@ class MetricRow(msgspec.Struct, frozen=True, kw_only=True):
     unit: str = "fraction"
     n: int
     n_failed: int = 0
-    determinism: Determinism = "bytes"
+    determinism: Determinism | None = None
 
 
 def setting_text(**settings: object) -> str:

@@ -15,7 +15,6 @@ COLUMNS = (
     "benchmark", "dataset", "model", "method", "profile", "setting", "metric", "baseline",
     "value", "ci_low", "ci_high", "unit", "n", "n_failed", "determinism", "artifact",
 )  # fmt: skip
-_STRENGTH = ("bytes", "isa", "volatile")
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,8 +37,7 @@ def build(config: dict[str, Any], inputs: Inputs) -> Outputs:
         for row in artifact.rows("metrics.jsonl", MetricRow):
             cells = msgspec.to_builtins(row)
             cells["artifact"] = artifact.key[:12]
-            # A number is as reproducible as the weakest thing that it was made from.
-            cells["determinism"] = max(row.determinism, artifact.determinism, key=_STRENGTH.index)
+            cells["determinism"] = row.determinism or artifact.determinism
             rows.append(cells)
     rows.sort(key=lambda cells: [cells[name] for name in settings.order] + [cells[name] for name in COLUMNS[:8]])
     return {
