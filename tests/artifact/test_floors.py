@@ -15,7 +15,7 @@ FLOORS = [
     {"config"},
     {"artifact", "stats"},
     {"model", "sandbox"},
-    {"fks", "symbench", "sopbench"},
+    {"fks", "symbench", "sopbench", "budget", "report.markdown"},
     {"steps", "report.table"},
     {"plan"},
     {"report", "workflow"},
