@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from project import TABLE, Project, copy, with_weights
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items) -> None:
     """Keep engine tests on one worker, so that the projects they start from are built once.
 
