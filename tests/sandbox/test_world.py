@@ -7,6 +7,8 @@ import pytest
 from assay.config.executions import Executions
 from assay.errors import ConfigError, SandboxError
 from assay.sandbox import plans, world
+from assay.sandbox.executor import Executor
+from assay.sandbox.records import Request
 
 NAMES = Executions().distributions
 
@@ -96,3 +98,18 @@ def test_elsewhere_than_on_linux_it_says_so(monkeypatch, platform):
     monkeypatch.setattr(sys, "platform", platform)
     with pytest.raises(SandboxError, match=f"{platform}.*Linux"):
         plans.refuse_elsewhere()
+
+
+def test_a_stray_that_went_away_since_it_was_seen_stops_nothing(settings, monkeypatch):
+    seen = world.packages
+
+    def with_ghosts(names):
+        ghosts = ("/gone.txt", "/gone/deeper.txt")
+        return tuple(
+            world.Package(p.name, p.source, (*p.strays, *(p.source + ghost for ghost in ghosts))) for p in seen(names)
+        )
+
+    monkeypatch.setattr(world, "packages", with_ghosts)
+    with Executor(settings, workers=1) as executor:
+        result = executor.execute([Request(b"import numpy\nprint(numpy.add(1, 1))")])[0]
+    assert (result.final.payload.kind, result.final.stdout) == ("ok", b"2\n")

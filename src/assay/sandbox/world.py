@@ -299,9 +299,8 @@ def root_operations(interpreter: Interpreter, names: tuple[str, ...], programs: 
     site = interpreter.site_inside
     for package in packages(names):
         do.append(["bind", package.source, f"{site}/{package.name}"])
-        for stray in package.strays:
-            target = f"{site}/{package.name}{stray.removeprefix(package.source)}"
-            do.append(["empty", "", target] if os.path.isdir(stray) else ["device", "/dev/null", target])
+        strays = [stray.removeprefix(package.source) for stray in package.strays]
+        do += [["hide", "", f"{site}/{package.name}{stray}"] for stray in strays]
     do += [["device", f"/dev/{device}", f"/dev/{device}"] for device in _DEVICES]
     links = {
         "fd": "/proc/self/fd",

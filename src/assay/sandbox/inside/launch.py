@@ -63,6 +63,10 @@ def build(root: str, plan: dict[str, Any]) -> None:
     empties = []
     for kind, source, target in plan["root"]:
         path = Path(root + target)
+        if kind == "hide":
+            if not path.exists():
+                continue  # it went away since the plan was made
+            kind, source = ("empty", "") if path.is_dir() else ("device", "/dev/null")
         path.parent.mkdir(parents=True, exist_ok=True)
         if kind == "folder":
             path.mkdir(parents=True, exist_ok=True)
