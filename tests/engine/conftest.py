@@ -1,4 +1,7 @@
-"""Projects that engine tests start from, built once a session."""
+"""Projects that engine tests start from, built once a session.
+
+The marks `xdist_group` keep tests that start from the same project on one worker.
+"""
 
 import sys
 from pathlib import Path
@@ -8,19 +11,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from project import TABLE, Project, copy, with_weights
-
-
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items) -> None:
-    """Keep engine tests on one worker, so that the projects they start from are built once.
-
-    The long drills are two workers' work: those of DVC make a group of their own.
-    """
-    here = str(Path(__file__).parent)
-    for item in items:
-        if str(item.path).startswith(here):
-            drill = item.get_closest_marker("long") and "recorded" in item.fixturenames
-            item.add_marker(pytest.mark.xdist_group("dvc" if drill else "engine"))
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ import time
 import pytest
 from project import TABLE, Project, copy
 
+pytestmark = pytest.mark.xdist_group("crash")
+
 MANY = 300
 
 

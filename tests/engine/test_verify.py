@@ -5,6 +5,8 @@ import sys
 import pytest
 from project import Project, copy
 
+pytestmark = pytest.mark.xdist_group("engine")
+
 
 @pytest.fixture
 def project(built, tmp_path) -> Project:

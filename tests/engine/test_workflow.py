@@ -3,6 +3,8 @@
 import pytest
 from project import TABLE, Project, copy
 
+pytestmark = pytest.mark.xdist_group("engine")
+
 NOTHING = "Nothing to be done"
 
 
