@@ -22,10 +22,10 @@ table: models
 	$(RUN) snakemake --cores all results/table.csv
 
 test: setup
-	$(RUN) pytest -n 2 --dist loadgroup -m "not long"
+	$(RUN) pytest -n 2 --dist loadfile -m "not long"
 
 test-long: models
-	$(RUN) pytest -n 2 --dist loadgroup -m long
+	$(RUN) pytest -n 2 --dist loadfile -m long
 
 lint: setup
 	$(RUN) ruff check

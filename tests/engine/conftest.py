@@ -1,7 +1,4 @@
-"""Projects that engine tests start from, built once a session.
-
-The marks `xdist_group` keep tests that start from the same project on one worker.
-"""
+"""Projects that engine tests start from, built once a session."""
 
 import sys
 from pathlib import Path

@@ -10,8 +10,6 @@ import time
 import pytest
 from project import TABLE, Project, copy
 
-pytestmark = pytest.mark.xdist_group("crash")
-
 MANY = 300
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from project import TABLE, Project, copy
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("experiment")]
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,6 @@ import pytest
 from changes import CHANGES, Change
 from project import TABLE, Project, copy
 
-pytestmark = pytest.mark.xdist_group("engine")
-
 QUICK = {"a scorer rule", "a greedy seed", "a comment", "a deleted artifact"}
 PARAMS = [
     pytest.param(change, id=change.name, marks=() if change.name in QUICK else pytest.mark.long) for change in CHANGES
@@ -37,7 +35,6 @@ def clean_build(change: Change, fresh: Project, tmp_path) -> dict[str, bytes]:
     return clean.artifacts()
 
 
-@pytest.mark.xdist_group("dvc")  # beside the one above, so that the two drills are two workers' work
 @pytest.mark.parametrize("change", [pytest.param(c, id=c.name, marks=pytest.mark.long) for c in CHANGES])
 def test_dvc_repro_makes_exactly_what_lies_downstream(change, recorded, tmp_path):
     project = copy(recorded, tmp_path / "p")

@@ -5,8 +5,6 @@ import shutil
 import pytest
 from project import TABLE, Project, copy
 
-pytestmark = pytest.mark.xdist_group("engine")
-
 
 @pytest.fixture(scope="module")
 def clone(recorded, cache, tmp_path_factory) -> Project:

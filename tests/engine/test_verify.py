@@ -5,8 +5,6 @@ import sys
 import pytest
 from project import Project, copy
 
-pytestmark = pytest.mark.xdist_group("engine")
-
 
 @pytest.fixture
 def project(built, tmp_path) -> Project:

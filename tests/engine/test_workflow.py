@@ -3,8 +3,6 @@
 import pytest
 from project import TABLE, Project, copy
 
-pytestmark = pytest.mark.xdist_group("engine")
-
 NOTHING = "Nothing to be done"
 
 
