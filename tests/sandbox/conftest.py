@@ -46,7 +46,7 @@ def ordinary_user():
             pwd.getpwuid(uid)
         except KeyError:
             break
-    home = Path("/var/tmp") / f"assay-test-home-{uid}"
+    home = Path("/var/tmp") / f"assay-test-home-{uid}-{os.getpid()}"  # another worker removes its own
     home.mkdir(exist_ok=True)
     os.chown(home, uid, uid)
     return uid, str(home)
