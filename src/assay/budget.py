@@ -10,7 +10,7 @@ from assay.errors import ConfigError
 # The cost of hidden states is told apart from the benchmark that asks for them.
 HIDDEN = "hidden"
 
-# CPU-seconds for each million parameters, measured with two embedded models in float32 on one AVX-512 core: to read or
+# CPU-seconds for each million parameters, fitted to runs of two embedded models in float32 on AVX-512 cores: to read or
 # write one token among others; to read all weights for one step of decoding; to start (weights, self-test). The last
 # is what a start costs any model (libraries).
 _TOKEN = 2.4e-5

@@ -42,5 +42,5 @@ def run(args: argparse.Namespace) -> int:
         budget = project.configs.experiment.budget
         for name, seconds in project.estimated.items():
             limit = f" of {budget[name]:,}" if name in budget else ""
-            print(f"# at most about {seconds:,.0f}{limit} CPU-seconds of models: {name}")
+            print(f"# roughly {seconds:,.0f}{limit} CPU-seconds of models: {name}")
     return 0
