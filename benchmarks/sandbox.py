@@ -138,7 +138,7 @@ def load(settings: Executions) -> None:
     """Print verdicts at a limit of 3 s while six processes keep the processors busy."""
     from assay.sandbox.records import Limits
 
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(6)]
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True) for _ in range(6)]
     limits = Limits(time_s=3)
     work = (
         "import time\nend = time.process_time() + 1.2\nwhile time.process_time() < end: pass\n",

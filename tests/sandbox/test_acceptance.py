@@ -293,7 +293,7 @@ def test_criterion_8_digests_in_short(data, executor, fresh):
 @pytest.mark.long
 def test_criterion_9_verdicts_do_not_depend_on_load(settings):
     work = "import time\nend = time.process_time() + 1.2\nwhile time.process_time() < end: pass\n"
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(6)]
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True) for _ in range(6)]
     limits = Limits(time_s=3)
     try:
         with Executor(settings, workers=2) as executor:

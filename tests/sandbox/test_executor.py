@@ -1,3 +1,7 @@
+import contextlib
+import os
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -252,3 +256,35 @@ def test_the_machinery_writes_nothing_of_its_own(executor, fresh, preload):
     for each in (executor, fresh):
         record = each.execute([Request(preload + "pass")])[0].final
         assert (record.payload.kind, record.stdout, record.stderr) == ("ok", b"", b"")
+
+
+@contextlib.contextmanager
+def one_processor_with(crowd):
+    """Keep what starts here on one processor, beside that many busy processes.
+
+    Each has a session of its own, because Linux may share a processor out among sessions, and a snippet has its own.
+    """
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True) for _ in range(crowd)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+        os.sched_setaffinity(0, before)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("import time\nwhile time.process_time() < 0.3: pass", "ok"),
+        ("while True: pass", "timeout"),
+    ],
+)
+def test_a_snippet_that_starved_gets_its_time_in_the_second_attempt(settings, code, kind):
+    with one_processor_with(8), Executor(settings, workers=1) as executor:
+        record = executor.execute([Request(code, limits=Limits(time_s=0.4))])[0].final
+    assert record.payload.kind == kind
+    assert record.envelope.attempt == 2

@@ -23,6 +23,7 @@ from assay.sandbox.launching import Plan
 from assay.sandbox.mechanism import Mechanism, probe
 from assay.sandbox.plans import Slot, refuse_elsewhere
 from assay.sandbox.records import Limits, Record, Request, Result, code_digest
+from assay.sandbox.running import LAST_PATIENCE, PATIENCE
 from assay.sandbox.worker import Server
 
 KNOWN_GOOD = "import json\nprint(json.dumps({'sum': sum(range(10))}))\n"
@@ -245,7 +246,9 @@ class _Worker:
         seed, cancelled = self.executor.settings.seed_unseeded, self.executor._cancel.is_set
         try:
             server = self._server(preload)
-            outcome = server.run(code, variable, limits, seed, cancelled)
+            # The first attempt shares the machine with the other workers; the last one waits for its turn.
+            patience = PATIENCE if attempt < _TRIES else LAST_PATIENCE
+            outcome = server.run(code, variable, limits, seed, cancelled, patience)
         except ServerError as error:
             self._end(preload)
             return judge.lost(str(error), at)

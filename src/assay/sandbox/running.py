@@ -16,7 +16,8 @@ from assay.sandbox.records import Limits
 Stop = Literal["time", "output", "tree", "starved", "cancelled"]
 LOOK_S = 0.1
 SETTLE_S = 10.0  # after a kill, everything must be gone by then
-HARD_FACTOR = 4
+PATIENCE = 4.0  # wall time over the limit after which a snippet that waits for a processor is put off
+LAST_PATIENCE = 40.0  # the same in the last attempt: a wait this long is an outage, not load
 _READ = 1 << 16
 
 
@@ -87,17 +88,20 @@ class Run:
     ----------
     shared : int
         Memory that every process shares with its server, bytes.
+    patience : float
+        Wall time over the time limit after which it is stopped although it has not had its time yet, at least 1.
     cancelled : callable
         Asked now and then whether the result is still wanted.
     """
 
     def __init__(
-        self, control: Control, limits: Limits, ends: Ends, shared: int, cancelled: Callable[[], bool]
+        self, control: Control, limits: Limits, ends: Ends, shared: int, patience: float, cancelled: Callable[[], bool]
     ) -> None:
         self._control = control
         self._limits = limits
         self._ends = ends
         self._shared = shared
+        self._patience = patience
         self._cancelled = cancelled
         self._caps = {ends.stdout: limits.stdout_bytes, ends.stderr: limits.stderr_bytes}
         self._captured = {ends.stdout: bytearray(), ends.stderr: bytearray()}
@@ -178,7 +182,7 @@ class Run:
         wall = time.monotonic_ns() - self._begun_ns
         if self._tree.cpu_ns > limit or wall - self._tree.queue_ns > limit:
             self._stop = "time"
-        elif wall > HARD_FACTOR * limit:
+        elif wall > self._patience * limit:
             self._stop = "starved"
 
     def _outcome(self) -> Outcome:

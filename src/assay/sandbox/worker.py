@@ -12,7 +12,7 @@ from typing import Any
 from assay.sandbox.control import Control, ServerError
 from assay.sandbox.launching import LAUNCHER, Plan
 from assay.sandbox.records import Limits
-from assay.sandbox.running import SETTLE_S, Descriptor, Ends, Outcome, Run
+from assay.sandbox.running import PATIENCE, SETTLE_S, Descriptor, Ends, Outcome, Run
 
 START_S = 60.0  # importing on a loaded machine takes its time
 
@@ -80,9 +80,15 @@ class Server:
         return ServerError(f"the server ended with {self._process.poll()}: {last or 'no message'}")
 
     def run(
-        self, code: bytes, variable: str | None, limits: Limits, seed: int | None, cancelled: Callable[[], bool]
+        self,
+        code: bytes,
+        variable: str | None,
+        limits: Limits,
+        seed: int | None,
+        cancelled: Callable[[], bool],
+        patience: float = PATIENCE,
     ) -> Outcome:
-        """Run one snippet.
+        """Run one snippet; `patience` as in `Run`.
 
         Raises
         ------
@@ -113,7 +119,7 @@ class Server:
                 stop=closing[pipes["stop"][1]],
                 namespace=self.plan.backend == "namespaces",
             )
-            return Run(self._control, limits, ends, self.facts.get("resident", 0), cancelled).watch()
+            return Run(self._control, limits, ends, self.facts.get("resident", 0), patience, cancelled).watch()
 
     @property
     def process_id(self) -> int:
