@@ -147,7 +147,7 @@ def test_probe_shows_every_guarantee(command, config):
 
 @pytest.mark.parametrize("ordinary", [False, True], ids=["this user", "unprivileged"])
 def test_probe_gives_reason_and_remedy_for_all_that_is_missing(command, ordinary):
-    done = command("sandbox", "probe", "--config", "none.yaml", ordinary=ordinary, contained=True)
+    done = command("sandbox", "probe", ordinary=ordinary, contained=True)
     lines = done.stdout.splitlines()
     missing = [number for number, line in enumerate(lines) if line.startswith("MISSING")]
     assert any("disk_capped" in lines[number] for number in missing)
@@ -246,3 +246,12 @@ def test_default_config_file_agrees_with_the_defaults(root):
 def test_a_repeated_request_gives_one_digest(executor):
     first, second = executor.execute([Request("print({1, 'a'})")] * 2)
     assert first.final.payload_sha256 == second.final.payload_sha256
+
+
+def test_a_config_that_was_asked_for_must_be_there(command, tmp_path):
+    snippet = tmp_path / "snippet.py"
+    snippet.write_text("print(1)")
+    done = command("sandbox", "run", snippet, "--config", tmp_path / "absent.yaml")
+    assert done.returncode == 3
+    assert "absent.yaml: the file does not exist" in done.stderr
+    assert not done.stdout

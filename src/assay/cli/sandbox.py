@@ -4,6 +4,12 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.config.executions import Executions
+
+_CONFIG = Path("configs/executions.yaml")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--backend", choices=("warm", "fresh"))
     for command in (probe, run):
         command.add_argument(
-            "--config", type=Path, default=Path("configs/executions.yaml"), help="settings of the sandbox"
+            "--config", type=Path, metavar="FILE", help=f"settings of the sandbox (default: {_CONFIG}, if there is one)"
         )
 
 
@@ -28,22 +34,14 @@ def run(args: argparse.Namespace) -> int:
     return _probe(args) if args.action == "probe" else _run(args)
 
 
-def _settings(args: argparse.Namespace, **changes: object) -> "Executions":  # type: ignore[name-defined]  # noqa: F821
-    import yaml
-    from pydantic import ValidationError
-
+def _settings(args: argparse.Namespace, **changes: object) -> "Executions":
     from assay.config.executions import Executions
-    from assay.errors import ConfigError
+    from assay.config.files import read_yaml, validate
 
-    try:
-        values = yaml.safe_load(args.config.read_text()) if args.config.is_file() else {}
-        return Executions.model_validate({**(values or {}), **changes})
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
-        raise ConfigError(f"it cannot be read as YAML ({error})", file=args.config) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(first["msg"], file=args.config, key=key or None) from error
+    file = args.config or _CONFIG
+    # The sandbox is of use outside a project too; a file that was asked for must be there.
+    values = read_yaml(file) if args.config or file.is_file() else {}
+    return validate(Executions, {**values, **changes}, file)
 
 
 def _probe(args: argparse.Namespace) -> int:

@@ -54,7 +54,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or "the file is not YAML"
-        raise ConfigError(str(problem), file=path, row=None if mark is None else mark.line + 1) from error
+        row = None if mark is None else mark.line + 1
+        raise ConfigError(str(problem), file=path, row=row, expected="YAML with each key once") from error
     if value is None:
         return {}
     if not isinstance(value, dict):

@@ -45,7 +45,7 @@ class Tree:
     cpu_ns: int = 0
     queue_ns: int = 0
     peak_memory: int = 0
-    peak_processes: int = 0
+    peak_processes: int = 1
     exact: bool = True
     _waits: dict[str, int] = field(default_factory=dict)
     _own_start: int | None = None
