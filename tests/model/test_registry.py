@@ -5,6 +5,7 @@ import re
 import pytest
 import yaml
 
+from assay.config.lock import read_lock
 from assay.config.models import Registry, choose, read_registry
 from assay.errors import ConfigError
 from assay.model.fetch import read_hashes
@@ -45,6 +46,17 @@ def test_every_wheel_of_the_registry_has_a_hash(root):
         if model.kind == "embedded":
             wheels = [part.wheel for part in model.source.parts]
             assert len(read_hashes(root / "requirements-models.txt", wheels)) == len(wheels)
+
+
+def test_entries_with_one_source_are_locked_to_the_same_files(root):
+    locked = read_lock(root).models
+    by_source = {}
+    for name, model in read_registry(root).items():
+        if name in locked:
+            by_source.setdefault(model.source.model_dump_json(), {})[name] = locked[name]
+    assert max(map(len, by_source.values())) > 1
+    for entries in by_source.values():
+        assert all(entry == next(iter(entries.values())) for entry in entries.values()), list(entries)
 
 
 def test_an_unknown_name_lists_near_ones(root):
