@@ -12,7 +12,9 @@ import pytest
 from assay.errors import ConfigError
 from assay.fks.builder import build, fact_id
 from assay.fks.builder_text import contains, fill, names_any, tokens
+from assay.fks.catalogue import Catalogue
 from assay.fks.conditions import FAMILIES, FLAGS
+from assay.fks.scorer import score
 from assay.fks.sources import LANGUAGES
 from assay.fks.sources_embedded import RELATIONS, embedded_facts
 from assay.fks.templates import OTHER_LANGUAGES, built_in
@@ -188,6 +190,55 @@ def test_a_currency_is_named_by_its_noun_only_where_no_other_has_it():
     assert "США" not in surfaces["USD"]
     shared = {"dollar", "peso", "franc", "won", "迪拉姆", "dinar", "крона", "nouveau"}
     assert all(names.isdisjoint(shared) for names in surfaces.values())
+
+
+# What a speaker of the language writes for the answer, beside the bare name.
+NATURAL = {
+    "script_tr": {
+        "de": ("In lateinischer Schrift", "das lateinische Alphabet", "mit lateinischen Buchstaben"),
+        "fr": ("écriture latine", "l'alphabet romain"),
+        "es": ("escritura latina", "el alfabeto romano"),
+        "ru": ("латинская", "латинский алфавит", "латинскими буквами"),
+        "zh": ("拉丁字母", "罗马字母"),
+    },
+    "script_bg": {
+        "de": ("kyrillische Schrift", "in kyrillischer Schrift"),
+        "es": ("escritura cirílica",),
+        "ru": ("кириллица", "кириллический алфавит"),
+        "zh": ("西里尔字母",),
+    },
+    "script_el": {"de": ("griechische Schrift",), "fr": ("écriture grecque",), "zh": ("希腊字母",)},
+    "official_language_GB": {"zh": ("英语", "英文")},
+    "official_language_BR": {"zh": ("葡语", "葡萄牙文")},
+    "city_country_America-Chicago": {
+        "de": ("In den Vereinigten Staaten",),
+        "es": ("EEUU",),
+        "ru": ("Соединённые Штаты",),
+    },
+    "currency_US": {"fr": ("dollar américain",), "es": ("dólar americano",), "ru": ("американский доллар",)},
+    "currency_TM": {"ru": ("туркменский манат",)},
+    "currency_MW": {"de": ("Malawischer Kwacha",)},
+    "continent_AU": {"ru": ("Океания", "Австралия"), "zh": ("大洋洲", "澳大利亚")},
+}
+
+
+def test_natural_answers_in_every_language_are_right(built):
+    facts, queries = built[0], {query.query_id: query for query in built[1]}
+    catalogue = Catalogue(facts)
+    wrong = [
+        (fact, language, answer)
+        for fact, answers in NATURAL.items()
+        for language, texts in answers.items()
+        for answer in texts
+        if score(catalogue.question(queries[f"fact_{fact}.multilingual_{language}"]), answer).label != "correct"
+    ]
+    assert not wrong
+
+
+def test_a_noun_that_two_currencies_share_names_neither(built):
+    surfaces = {fact.object.key: set(fact.object.surfaces) for fact in embedded_facts("currency")}
+    for noun in ("Kwacha", "kwacha", "манат", "manat"):
+        assert not [code for code, names in surfaces.items() if noun in names]
 
 
 def test_names_read_well_in_every_language(built):

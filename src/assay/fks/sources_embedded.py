@@ -110,9 +110,14 @@ def _capital_of() -> Iterator[Row]:
 
 def _continent() -> Iterator[Row]:
     codes = [code for code in _states() if code not in _choices().transcontinental]
-    return _unique(
-        [(country(c), region(_choices().continents[_states()[c]["continentcode"]]), _people(c)) for c in codes]
-    )
+    rows = []
+    for code in codes:
+        where = region(_choices().continents[_states()[code]["continentcode"]])
+        # Where one counts Australia as a continent, it lies in itself.
+        rows.append(
+            (country(code), _with_alias(where, *country(code).surfaces) if code == "AU" else where, _people(code))
+        )
+    return _unique(rows)
 
 
 def _subregion() -> Iterator[Row]:
