@@ -101,18 +101,46 @@ def test_bad_generations_are_named(files, capsys, generations, message):
     assert message in capsys.readouterr().err
 
 
+def test_a_text_may_be_called_generation(files, capsys):
+    rows = [{"query_id": row["query_id"], "generation": row["text"], "finish_reason": "eos"} for row in GENERATIONS]
+    assert main(["fks", "score", *files(rows)]) == 0
+    assert [json.loads(line)["label"] for line in capsys.readouterr().out.splitlines()] == ["correct", "incorrect"]
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({"query_id": "q1"}, "row 2, key 'query_id': the id 'q1' is also that of row 1"),
+        ({"condition_family": "anchor"}, "row 2, key 'condition_family': fact 'f1' has a second anchor"),
+        ({"use_for_reverse_analysis": True}, "are both true in query 'q2'"),
+        ({"answer_in_subject_surface": True}, "row 2, key 'answer_in_subject_surface': query 'q2' has True"),
+    ],
+)
+def test_queries_that_contradict_themselves_are_refused(files, capsys, query, message):
+    assert main(["fks", "score", *files(GENERATIONS, [QUERIES[0], QUERIES[1] | query])]) == 4
+    assert message in capsys.readouterr().err
+
+
+def test_nothing_to_score_is_an_error(files, tmp_path, capsys):
+    arguments = files([])
+    assert main(["fks", "score", *arguments, "--subset"]) == 4
+    assert "the file has no generations" in capsys.readouterr().err
+    assert main(["fks", "score", str(tmp_path), *arguments[1:]]) == 4
+    assert "this is a folder" in capsys.readouterr().err
+
+
 def test_unknown_fact_and_wrong_relation_are_named(files, capsys):
     assert main(["fks", "score", *files(GENERATIONS, [QUERY | {"fact_id": "f9"}, QUERIES[1]])]) == 4
-    assert "unknown fact 'f9'" in capsys.readouterr().err
+    assert "q.jsonl, row 1, key 'fact_id': the fact 'f9' of query 'q1' does not exist" in capsys.readouterr().err
     assert main(["fks", "score", *files(GENERATIONS, [QUERY | {"relation": "x"}, QUERIES[1]])]) == 4
     assert "relation 'x'" in capsys.readouterr().err
 
 
 def test_repeated_ids_are_errors(files, capsys):
     assert main(["fks", "score", *files(GENERATIONS, [*QUERIES, QUERY])]) == 4
-    assert "not unique" in capsys.readouterr().err
+    assert "q.jsonl, row 3, key 'query_id': the id 'q1' is also that of row 1" in capsys.readouterr().err
     assert main(["fks", "score", *files(GENERATIONS, QUERIES, [FACT, FACT])]) == 4
-    assert "occurs twice" in capsys.readouterr().err
+    assert "f.jsonl, row 2, key 'fact_id': the id 'f1' is also that of row 1" in capsys.readouterr().err
 
 
 def test_subset_scores_what_is_there(files, capsys):

@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     commands = parser.add_subparsers(dest="command", required=True)
     score = commands.add_parser("score", help="label generations with the five labels")
-    score.add_argument("generations", type=Path, help="JSON Lines; required fields: query_id, text")
+    score.add_argument("generations", type=Path, help="JSON Lines; required fields: query_id, text (or generation)")
     score.add_argument("--queries", type=Path, required=True, help="JSON Lines of queries, card layout")
     score.add_argument("--facts", type=Path, required=True, help="JSON Lines of facts, card layout")
     score.add_argument("--out", type=Path, help="file for the scored rows (default: standard output)")
@@ -77,16 +77,24 @@ def _import_lens(args: argparse.Namespace) -> int:
 
 def _score(args: argparse.Namespace) -> int:
     # Counts go to standard error, rows to --out or standard output.
+    from assay.errors import DataError
     from assay.fks.catalogue import Catalogue
+    from assay.fks.checks import Origin, check_rows
     from assay.fks.clusters import cluster_all
     from assay.fks.rows import FactRow, QueryRow
     from assay.fks.scorer import SCORER_VERSION
     from assay.fks.scoring import label_all
     from assay.records.jsonl import read_rows, row_bytes, write_rows
 
-    catalogue = Catalogue(read_rows(args.facts, FactRow), args.prompt_line)
-    queries = list(read_rows(args.queries, QueryRow))
+    for path in (args.facts, args.queries, args.generations):
+        if path.is_dir():
+            raise DataError("this is a folder", file=path, expected="a file of JSON Lines")
+    facts, queries = list(read_rows(args.facts, FactRow)), list(read_rows(args.queries, QueryRow))
+    check_rows(facts, queries, Origin(((args.facts, len(facts)),)), Origin(((args.queries, len(queries)),)))
+    catalogue = Catalogue(facts, args.prompt_line)
     generations = _read_generations(args.generations)
+    if not generations:
+        raise DataError("the file has no generations", file=args.generations, expected="at least one row")
     total = len(queries)
     if args.subset:
         asked = {row.query_id for row in generations}
@@ -104,7 +112,7 @@ def _score(args: argparse.Namespace) -> int:
 
 
 def _read_generations(path: Path) -> "list[GenerationRow]":
-    """Return generation rows; a file from elsewhere needs only `query_id` and `text`."""
+    """Return generation rows; a file from elsewhere needs only `query_id` and `text` (or `generation`, as some say)."""
     from assay.records.jsonl import read_rows
 
     return [_generation(found, path, number) for number, found in enumerate(read_rows(path, dict), 1)]
@@ -119,6 +127,8 @@ def _generation(found: object, path: Path, number: int) -> "GenerationRow":
 
     if not isinstance(found, dict):
         raise DataError("this row is no object", file=path, row=number, expected=f"an object with {_names(_REQUIRED)}")
+    if "generation" in found and "text" not in found:
+        found = {"text" if key == "generation" else key: value for key, value in found.items()}
     missing = [name for name in _REQUIRED if name not in found]
     if missing:
         raise DataError(

@@ -35,10 +35,24 @@ def check_all(facts: Sequence[FactRow], queries: Iterable[QueryRow], facts_at: O
     Raises
     ------
     DataError
+        For the first violation, as `check_rows` names it; also for a fact without an anchor.
+    """
+    anchors = check_rows(facts, queries, facts_at, queries_at)
+    _require_anchors(facts, anchors, facts_at)
+
+
+def check_rows(
+    facts: Sequence[FactRow], queries: Iterable[QueryRow], facts_at: Origin, queries_at: Origin
+) -> dict[str, int]:
+    """Check what must also hold for a part of the queries; return the row of each fact's anchor.
+
+    Raises
+    ------
+    DataError
         For the first violation, naming file, row and key: an id that occurs twice, an unknown `fact_id`, a fact
-        without exactly one anchor, an anchor that is not the fact's `qualification_question`, more than one
-        `use_for_*` flag, a copy flag unlike the fact's, another relation than the fact's, `inverse_of` without an
-        inverse direction or the other way round, an empty text.
+        with two anchors, an anchor that is not the fact's `qualification_question`, more than one `use_for_*` flag, a
+        copy flag unlike the fact's, another relation than the fact's, `inverse_of` without an inverse direction or
+        the other way round, an empty text.
     """
     by_id = _check_facts(facts, facts_at)
     rows: dict[str, int] = {}
@@ -63,7 +77,7 @@ def check_all(facts: Sequence[FactRow], queries: Iterable[QueryRow], facts_at: O
         _check_query(query, fact, number, queries_at)
         if query.condition_family == "anchor":
             _check_anchor(query, fact, number, anchors, queries_at)
-    _require_anchors(facts, anchors, facts_at)
+    return anchors
 
 
 def _check_facts(facts: Sequence[FactRow], at: Origin) -> dict[str, FactRow]:
