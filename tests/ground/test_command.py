@@ -1,5 +1,8 @@
 """The command line itself: what a wrong or missing command says."""
 
+import errno
+import os
+
 import pytest
 
 from assay.cli.main import COMMANDS, main
@@ -39,3 +42,24 @@ def test_a_mistake_is_one_sentence_on_the_error_stream(tmp_path, monkeypatch, ca
     assert output.err.startswith("assay plan: ")
     assert "configs/experiment.yaml: the file does not exist" in output.err
     assert output.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES])
+def test_what_a_disk_refuses_is_one_sentence(number, monkeypatch, capsys):
+    def run(_args):
+        raise OSError(number, os.strerror(number), "results/x.jsonl")
+
+    monkeypatch.setattr("assay.cli.status.run", run)
+    assert main(["status"]) == 5
+    said = capsys.readouterr().err
+    assert said.startswith(f"assay status: results/x.jsonl: {os.strerror(number)}; ")
+    assert "run the same command again" in said
+
+
+def test_another_error_of_the_system_is_not_hidden(monkeypatch):
+    def run(_args):
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", "x")
+
+    monkeypatch.setattr("assay.cli.status.run", run)
+    with pytest.raises(FileNotFoundError):
+        main(["status"])
