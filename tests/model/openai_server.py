@@ -28,6 +28,7 @@ class OpenAIServer(ThreadingHTTPServer):
         self.fingerprint = "fp-1"
         self.faults: list[tuple[int, dict[str, str], bytes]] = []
         self.delay_s = 0.0
+        self.drip_s = 0.0  # time between the blanks that are sent instead of an answer
         self.requests: list[dict] = []
         self.headers: list[dict] = []
         self.most_at_once = 0
@@ -96,6 +97,8 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(self.server.delay_s)
             if fault is not None:
                 self._send(*fault)
+            elif self.server.drip_s:
+                self._drip()
             elif body["model"] != self.server.name:
                 self._send(404, {}, b'{"error": {"message": "no such model"}}')
             else:
@@ -121,6 +124,18 @@ class _Handler(BaseHTTPRequestHandler):
             "usage": {"prompt_tokens": n_prompt, "completion_tokens": n_new},
         }
         self._send(200, {}, json.dumps(value).encode())
+
+    def _drip(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "1000")
+        self.end_headers()
+        try:
+            for _ in range(1000):
+                self.wfile.write(b" ")
+                self.wfile.flush()
+                time.sleep(self.server.drip_s)
+        except OSError:
+            pass  # the client has gone
 
     def _send(self, status: int, headers: dict[str, str], data: bytes) -> None:
         self.send_response(status)

@@ -37,7 +37,7 @@ def server(running, monkeypatch):
     """The server without faults and memory; waits of the client are short."""
     monkeypatch.setattr("assay.model.endpoint_client._FIRST_WAIT_S", 0.01)
     running.faults, running.requests, running.headers = [], [], []
-    running.most_at_once, running.delay_s = 0, 0.0
+    running.most_at_once, running.delay_s, running.drip_s = 0, 0.0, 0.0
     running.version, running.fingerprint = "1.0", "fp-1"
     return running
 
@@ -158,6 +158,27 @@ def test_the_key_comes_from_the_environment_and_stands_nowhere_else(run, server,
     assert not any(b"very-secret-value" in path.read_bytes() for path in folder.iterdir())
 
 
+@pytest.mark.parametrize("value", ["very-secret\n", "  very-secret "])
+def test_spaces_around_a_key_do_not_matter(run, server, monkeypatch, value):
+    monkeypatch.setenv("TEST_KEY", value)
+    run(texts(1), source={"key_variable": "TEST_KEY"})
+    assert server.headers[-1]["Authorization"] == "Bearer very-secret"
+
+
+@pytest.mark.parametrize("value", ["two\nlines-secret", "clé-secret", " "])
+def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(run, monkeypatch, value):
+    monkeypatch.setenv("TEST_KEY", value)
+    with pytest.raises(ConfigError, match="TEST_KEY") as caught:
+        run(texts(1), source={"key_variable": "TEST_KEY"})
+    assert "secret" not in str(caught.value)
+
+
+def test_where_a_server_counts_no_tokens_there_is_no_cost(run):
+    price = {"input_per_million": 1.0, "output_per_million": 2.0}
+    _, facts = run(texts(2), faults=[(200, {}, _reply("x"))], source={"price": price})
+    assert (facts["cost"], facts["without_usage"]) == (None, 1)
+
+
 def test_costs_are_counted_from_the_price_table(run):
     price = {"input_per_million": 1.0, "output_per_million": 2.0}
     rows, facts = run(texts(3), source={"price": price})
@@ -178,6 +199,10 @@ FAULTS = {
     "no choice": (200, {}, b'{"choices": []}'),
     "empty completion": (200, {}, _reply(None)),
     "unknown end": (200, {}, _reply("x", reason="eaten")),
+    "end of another type": (200, {}, _reply("x", reason=["stop"])),
+    "tool call without a function": (200, {}, _reply(None, "tool_calls", tool_calls=[{"function": "add"}])),
+    "tool call of another type": (200, {}, _reply(None, "tool_calls", tool_calls=["add"])),
+    "brackets without end": (200, {}, b"[" * 100_000),
 }
 
 
@@ -235,6 +260,12 @@ def test_a_hopeless_reply_stops_at_once(run, server, status, words):
     assert len(server.requests) < 10
 
 
+def test_a_hopeless_reply_that_came_late_is_shown_as_itself(run, server, monkeypatch):
+    monkeypatch.setattr("assay.model.progress._LINE_EVERY_S", 0.0)
+    with pytest.raises(EndpointError, match="does not exist"):
+        run(texts(1), faults=[(404, {}, b"")], source={"concurrency": 1})
+
+
 def test_an_error_waits_for_open_requests_and_not_for_their_time_limit(run, server):
     server.delay_s = 0.3  # so that others are open when the first reply stops the run
     started = time.monotonic()
@@ -262,6 +293,12 @@ def test_a_server_that_does_not_answer_in_time_is_a_failure(run, server):
         run(texts(1), source={"timeout_s": 0.2, "attempts": 2})
 
 
+def test_a_server_that_sends_blanks_for_ever_is_a_time_out(run, server):
+    server.drip_s = 0.05
+    with pytest.raises(EndpointError, match=r"timeout.*0\.4 s"):
+        run(texts(1), source={"timeout_s": 0.4, "attempts": 1})
+
+
 def test_an_endpoint_that_is_down_is_one_clear_error(tmp_path):
     down = remote("http://127.0.0.1:9/v1", attempts=1)
     with pytest.raises(EndpointError, match=r"127\.0\.0\.1:9.*unreachable.*start the server"):
@@ -286,6 +323,17 @@ def test_native_tool_calls_become_text_that_parses(run):
     chat = PromptRow.of_messages("c", [Message("user", "Hi")], [{"name": "add", "parameters": {}}])
     (row,), _ = run([chat], faults=[(200, {}, _reply(None, "tool_calls", tool_calls=[call]))])
     assert [(c.name, c.arguments) for c in parse_tool_calls(row.text)] == [("add", {"a": 1})]
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"a": NaN}', '{"a": 1e999}', '{"a": "\\ud800"}', "{" * 5000, "[" * 100_000, "not"]
+)
+def test_arguments_that_are_no_json_stay_as_they_are(run, arguments):
+    call = {"id": "1", "type": "function", "function": {"name": "add", "arguments": arguments}}
+    chat = PromptRow.of_messages("c", [Message("user", "Hi")], [{"name": "add", "parameters": {}}])
+    (row,), _ = run([chat], faults=[(200, {}, _reply(None, "tool_calls", tool_calls=[call]))])
+    block = row.text.removeprefix("<tool_call>\n").removesuffix("\n</tool_call>")
+    assert json.loads(block) == {"name": "add", "arguments": arguments}
 
 
 def test_a_stop_string_that_the_server_left_in_is_cut(run):

@@ -94,7 +94,9 @@ def _call(call: dict[str, Any]) -> dict[str, Any]:
 def _arguments(value: object) -> object:
     if isinstance(value, str):
         try:
-            return json.loads(value)
-        except ValueError:
+            found = json.loads(value)
+            canonical_text(found).encode()  # NaN, which Python reads, and half characters cannot be written
+        except (ValueError, RecursionError):
             return value
+        return found
     return {} if value is None else value

@@ -101,7 +101,8 @@ class EndpointBackend:
                     done = wait(running, return_when=FIRST_COMPLETED).done
                     # An error of one must not lose what others finished in the same moment.
                     failed = [future for future in done if future.exception() is not None]
-                    yield {running.pop(f): f.result() for f in sorted(done - set(failed), key=lambda f: running[f])}
+                    if answered := sorted(done - set(failed), key=lambda f: running[f]):
+                        yield {running.pop(f): f.result() for f in answered}
                     for future in failed:
                         future.result()
             except BaseException:
@@ -157,7 +158,7 @@ class EndpointBackend:
 def report(entry: ModelEntry) -> dict[str, str]:
     """Return what a server says about itself: version, the model's own name, and fingerprint; empty where silent.
 
-    One request for one token is made: the only way to see the last two.
+    One request for a few tokens is made: the only way to see the last two.
 
     Raises
     ------
@@ -246,7 +247,7 @@ def read_reply(reply: dict[str, Any], decoding: Decoding) -> Answer:
         raise ReplyError("empty", "the choice holds neither text nor a tool call")
     if not isinstance(text, str):
         raise ReplyError("malformed", "the choice's text is no string")
-    if reason not in _REASONS:
+    if not isinstance(reason, str) or reason not in _REASONS:
         raise ReplyError("malformed", f"finish_reason is {reason!r}")
     finish = _REASONS[reason]
     cuts = [at for stop in decoding.stop if (at := text.find(stop)) >= 0]
@@ -268,7 +269,9 @@ def _message_text(message: object) -> object:
         return None
     content, calls = message.get("content"), message.get("tool_calls")
     if isinstance(calls, list) and calls:
-        blocks = [call_text(call) for call in calls if isinstance(call, dict)]
+        if not all(isinstance(call, dict) and isinstance(call.get("function"), dict) for call in calls):
+            raise ReplyError("malformed", "a tool call names no function")
+        blocks = [call_text(call) for call in calls]
         return "\n".join([content, *blocks] if isinstance(content, str) and content else blocks)
     return content
 

@@ -120,21 +120,32 @@ class Client:
         raise AssertionError("unreachable code")
 
     def _once(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        late = ReplyError("timeout", f"no answer within {self._endpoint.timeout_s:g} s")
         try:
-            reply = self._http.post(f"{self._url}/{path}", json=body)
+            status, headers, content = self._whole_reply(path, body, late)
         except httpx.TimeoutException as error:
             if isinstance(error, httpx.ConnectTimeout):
                 raise ReplyError("unreachable", f"no connection within {_CONNECT_S:g} s") from error
-            raise ReplyError("timeout", f"no answer within {self._endpoint.timeout_s:g} s") from error
+            raise late from error
         except httpx.ConnectError as error:
             raise ReplyError("unreachable", f"no connection to {self._url}: {error}") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ReplyError("broken-connection", f"{type(error).__name__}: {error}") from error
-        return self._read(reply)
+        return self._read(status, headers, content)
 
-    def _read(self, reply: httpx.Response) -> dict[str, Any]:
-        status = reply.status_code
-        said = " ".join(reply.text[:_QUOTED].split())
+    def _whole_reply(self, path: str, body: dict[str, Any], late: ReplyError) -> tuple[int, httpx.Headers, bytes]:
+        # The library's limit is for each piece of a reply; a server that keeps the connection open sends many blanks.
+        end = time.monotonic() + self._endpoint.timeout_s
+        with self._http.stream("POST", f"{self._url}/{path}", json=body) as reply:
+            content = bytearray()
+            for piece in reply.iter_bytes():
+                content += piece
+                if time.monotonic() > end:
+                    raise late
+        return reply.status_code, reply.headers, bytes(content)
+
+    def _read(self, status: int, headers: httpx.Headers, content: bytes) -> dict[str, Any]:
+        said = " ".join(content.decode("utf-8", "replace")[:_QUOTED].split())
         if status in _HOPELESS:
             raise EndpointError(
                 f"{_HOPELESS[status]} (HTTP {status}): {said}",
@@ -143,13 +154,13 @@ class Client:
                 remedy="correct url, served_name or key_variable in configs/models.yaml",
             )
         if status in _AGAIN or status >= 500:
-            wait_s = retry_after_s(reply.headers.get("retry-after"))
+            wait_s = retry_after_s(headers.get("retry-after"))
             raise ReplyError(_AGAIN.get(status, "server-error"), f"HTTP {status}: {said}", wait_s=wait_s)
         if status != 200:
             raise ReplyError("refused", f"HTTP {status}: {said}", retryable=False)
         try:
-            value = msgspec.json.decode(reply.content)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            value = msgspec.json.decode(content)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ReplyError("malformed", f"the reply is no JSON: {said}") from error
         if not isinstance(value, dict):
             raise ReplyError("malformed", f"the reply is no JSON object: {said}")
@@ -190,12 +201,19 @@ def retry_after_s(header: str | None) -> float | None:
 def _headers(endpoint: Endpoint) -> dict[str, str]:
     if endpoint.key_variable is None:
         return {}
-    key = os.environ.get(endpoint.key_variable)
+    key = os.environ.get(endpoint.key_variable, "").strip()  # a key read from a file brings its line feed
     if not key:
         raise ConfigError(
             "the environment variable with the access key is not set",
             file="configs/models.yaml",
             key=endpoint.key_variable,
             remedy="export it",
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigError(
+            "the environment variable holds no access key",
+            file="configs/models.yaml",
+            key=endpoint.key_variable,
+            expected="printable ASCII characters",
         )
     return {"Authorization": f"Bearer {key}"}

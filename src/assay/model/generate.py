@@ -174,16 +174,22 @@ class ModelSession:
         return self._deliver([self._ask(p, ready, decoding, seed, index) for p, ready, index in rows], decoding)
 
     def facts(self) -> dict[str, Any]:
-        """Return what the envelope should say: counts of rows and tokens, seconds, cost, the engine."""
+        """Return what the envelope should say: counts of rows and tokens, seconds, cost, the engine.
+
+        Where a server did not say how many tokens it counted, there is no cost, and `without_usage` counts its answers.
+        """
         counts = self._counts
+        silent = counts["without_usage"]
         facts: dict[str, Any] = {
             "model": self._entry.name,
             **{name: counts[name] for name in _COUNTS},
             "seconds": round(self._seconds, 3),
             "tokens_per_s": round(counts["new_tokens"] / self._seconds, 1) if self._seconds else None,
-            "cost": cost(self._entry.price, counts["prompt_tokens"], counts["new_tokens"]),
+            "cost": None if silent else cost(self._entry.price, counts["prompt_tokens"], counts["new_tokens"]),
             **self._backend.facts(),
         }
+        if silent:
+            facts["without_usage"] = silent
         if self._served:
             facts["served"] = dict(sorted(self._served.items()))
         if self._store.damaged or self._store.conflicts:
@@ -287,7 +293,9 @@ class ModelSession:
     def _count(self, tasks: Mapping[str, Task], answers: Mapping[str, Answer]) -> None:
         for key, answer in answers.items():
             self._counts["new_tokens"] += answer.n_new_tokens
-            self._counts["prompt_tokens"] += answer.n_prompt_tokens or tasks[key].prepared.n_tokens or 0
+            prompt_tokens = answer.n_prompt_tokens or tasks[key].prepared.n_tokens or 0
+            self._counts["prompt_tokens"] += prompt_tokens
+            self._counts["without_usage"] += not prompt_tokens  # no prompt is empty
             if answer.served:
                 self._served[f"{answer.served} {answer.fingerprint}".strip()] += 1
 

@@ -43,7 +43,7 @@ class Progress:
         if self._bar is not None:
             self._bar.set_postfix_str(f"{self._tokens / max(now - self._started, 1e-9):.0f} tokens/s", refresh=False)
             self._bar.update(rows)
-        elif self._rows < self._total and now - self._last >= _LINE_EVERY_S:
+        elif 0 < self._rows < self._total and now - self._last >= _LINE_EVERY_S:
             self._last = now
             left = (now - self._started) / self._rows * (self._total - self._rows)
             self._line(f"{self._rows}/{self._total} rows, {self._rate(now)}, about {_duration(left)} left")
