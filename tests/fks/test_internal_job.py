@@ -264,6 +264,12 @@ def test_main_table_has_one_row_per_selection_and_transport_in_every_form(folder
     for form in ("main_table.md", "main_table.tex"):
         assert "copying the subject" in table[form].decode()
         assert "10,601 of 1,783,541" in table[form].decode()
+        for said in (
+            "0.8; intervals: percentile bootstrap, 0.95, 100 resamples, seed 20260101",
+            "ISS zca, KTS-Geo none, KTS-ID zca (cosine), shrinkage 0.1",
+            "lens of 7 prompts; failed answers: 0; states left out: 1; determinism: isa; scorer s1, clusterer c1.",
+        ):
+            assert said in table[form].decode()
     assert r"full\_set" in table["main_table.tex"].decode()
 
 
@@ -337,6 +343,7 @@ def test_models_are_correlated_only_from_three_on(folder):
     for number in range(3):
         place = folder / f"m{number}"
         place.mkdir()
+        document["model"] = f"m{number}"
         for line in document["lines"]:
             line["values"]["bcs"]["value"] = 0.5 + number / 10
             line["internal"]["raw"]["iss@whitening=zca"]["value"] = 0.9 - number / 10
@@ -347,3 +354,40 @@ def test_models_are_correlated_only_from_three_on(folder):
     assert {(one["n_models"], one["spearman"]) for one in two if one["inside"] == "iss"} == {(2, None)}
     found = [one for one in three if (one["inside"], one["outside"]) == ("iss", "bcs")]
     assert {(one["n_models"], one["spearman"]) for one in found} == {(3, -1.0)}
+
+
+def test_a_model_with_several_seeds_counts_once_and_its_rows_name_the_seed(folder):
+    from assay.fks.main_table import build
+
+    document = json.loads(run(folder)["metrics.json"])
+    artifacts = []
+    for number in range(4):
+        place = folder / f"s{number}"
+        place.mkdir()
+        document["model"], document["config"]["setting"] = f"m{number // 2}", {"seed": str(number % 2)}
+        (place / "metrics.json").write_text(json.dumps(document))
+        artifacts.append(Input("metrics", "metrics", f"s{number}", "0" * 12, place, "isa"))
+    table = build({}, Inputs(tuple(artifacts)))
+    across = json.loads(table["main_table.json"])["across_models"]
+    assert {(one["n_models"], one["spearman"]) for one in across if one["subset"] == "all"} == {(2, None)}
+    text = table["main_table.md"].decode()
+    assert "| m1 (seed 0) | raw |" in text
+    assert "| m1 (seed 1) | raw |" in text
+
+
+def test_a_relation_whose_name_holds_separators_keeps_it_in_the_tables(folder):
+    import csv
+
+    import msgspec
+
+    from assay.fks.group_tables import group_csv, groups_markdown
+    from assay.fks.metric_document import Document, named
+    from assay.fks.summary import Number
+
+    document = msgspec.json.decode(run(folder)["metrics.json"], type=Document)
+    inner = named([Number("iss", 0.5, 3, setting={"relation": "a, b=c|d", "whitening": "zca"})])
+    line = msgspec.structs.replace(document.lines[0], internal={"raw": inner}, by_relation={"a, b=c|d": {}})
+    document = msgspec.structs.replace(document, lines=(line,))
+    (row,) = csv.DictReader(group_csv([document], "relation").splitlines())
+    assert (row["relation"], row["metric"], row["setting"], row["value"]) == ("a, b=c|d", "iss", "whitening=zca", "0.5")
+    assert r"| a, b=c\|d | – |" in groups_markdown([(document, "isa")])

@@ -264,3 +264,18 @@ def test_relation_names_may_hold_separators(bench):
     bench.fact("f0", relation="a;b=c")
     bench.ask("anchor", "correct")
     assert any("relation=a%3Bb%3Dc" in row.setting for row in bench.run())
+
+
+def test_side_tables_for_readers_count_rows_and_facts(bench):
+    from assay.fks.group_tables import groups_markdown
+    from assay.fks.metric_document import Document
+
+    for number in range(2):
+        bench.fact(f"f{number}")
+        bench.ask("anchor", "correct")
+        for _ in range(3):
+            bench.ask("reverse", "correct", kind="reverse")
+    bench.run()
+    text = groups_markdown([(msgspec.convert(bench.document(), Document), "isa")])
+    assert "| group | rows | facts | accuracy | guessing |" in text
+    assert "| all | 6 | 2 | 1.000" in text

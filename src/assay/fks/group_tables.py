@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from urllib.parse import unquote
 
 from assay.fks.metric_document import CAVEATS, Document, Line, Measured
 from assay.fks.rows import LABELS
@@ -63,7 +64,7 @@ def _groups(line: Line, kind: str) -> Iterator[tuple[str, str, str, Measured]]:
         for name, found in inner.items():
             metric, _, setting = name.partition("@")
             pairs = [pair.partition("=") for pair in setting.split(",")]
-            for group in [value for key, _, value in pairs if key == kind]:
+            for group in [unquote(value) for key, _, value in pairs if key == kind]:
                 rest = ",".join(f"{key}={value}" for key, _, value in pairs if key != kind)
                 yield transport, group, f"{metric}@{rest}", found
 
@@ -160,13 +161,15 @@ def _side_table(document: Document, table: str) -> Iterator[str]:
     if not groups:
         return
     yield from ("", f"{table}: {_INTRODUCTION[table]}")
-    yield from _table_head(["rows", "facts", _SIDE[table].removesuffix("_share"), "guessing", *LABELS])
+    yield from _table_head(["group", "rows", "facts", _SIDE[table].removesuffix("_share"), "guessing", *LABELS])
     for group in groups:
         place = f"@{group}" if group else ""
         guess = "baseline=guessing" if not group else f"{group},baseline=guessing"
         names = [f"{headline}{place}", f"{headline}@{guess}", *(f"{table}_{label}_share{place}" for label in LABELS)]
         found = [document.side.get(name) for name in names]
-        yield _row([group or "all", _count(found[0]), *(_text(one) for one in found)])
+        facts = document.side.get(f"{table}_facts{place}")
+        n_facts = "–" if facts is None or facts.value is None else f"{facts.value:.0f}"
+        yield _row([unquote(group) or "all", _count(found[0]), n_facts, *(_text(one) for one in found)])
 
 
 def _table_head(head: Sequence[str]) -> Iterator[str]:
@@ -174,7 +177,7 @@ def _table_head(head: Sequence[str]) -> Iterator[str]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
 
 def _count(found: Measured | None) -> str:

@@ -69,6 +69,8 @@ def _read(data: bytes, path: object) -> Document:
 def main_rows(document: Document, determinism: str) -> Iterator[MainRow]:
     """Yield the rows of one model: selections times transports (one row each where there are no states)."""
     whitening = _whitening(document)
+    setting: Any = document.config["setting"]
+    text = how(document)
     for line in document.lines:
         for transport in line.internal or ("",):
             inner = line.internal.get(transport, {})
@@ -76,6 +78,7 @@ def main_rows(document: Document, determinism: str) -> Iterator[MainRow]:
                 dataset=document.dataset,
                 model=document.model,
                 method=document.method,
+                seed=str(setting.get("seed", "")),
                 filter_model=document.filter_model,
                 transport=transport,
                 coverage=line.coverage_mode,
@@ -90,7 +93,30 @@ def main_rows(document: Document, determinism: str) -> Iterator[MainRow]:
                 scorer_version=document.scorer_version,
                 clusterer_version=document.clusterer_version,
                 determinism=determinism,
+                how=text,
             )
+
+
+def how(document: Document) -> str:
+    """Return the choices behind the numbers of a document, as its table states them."""
+    config: Any = document.config
+    boot, inner, states = config["bootstrap"], config["internal"], dict[str, Any](document.states)
+    parts = [
+        f"classes at τ = {config['primary_tau']}",
+        f"intervals: percentile bootstrap, {boot['level']:.4g}, {boot['resamples']} resamples, seed {boot['seed']}",
+    ]
+    switches = [key for key in ("drop_spec_6_2_flagged", "drop_answer_in_subject") if config[key]]
+    parts += [f"without facts: {', '.join(switches)}"] if switches else []
+    if states:
+        layers, lens = states["layers"], states["lens"]
+        parts += [
+            f"states of layers {layers[0]} to {layers[-1]}, top {states['header'].get('top_state', 'unknown')}",
+            f"whitening: ISS {inner['iss_whitening'][0]}, KTS-Geo {inner['kts_geo_whitening']}, "
+            f"KTS-ID {inner['kts_id_whitening']} ({inner['kts_id_metrics'][0]}), shrinkage {inner['shrinkage']}",
+            f"least common facts: KTS-Geo {inner['kts_geo_min_facts']}, KTS-ID {inner['kts_id_min_facts']}",
+        ]
+        parts += [f"lens of {lens['n_prompts']} prompts"] if lens else []
+    return "; ".join(parts)
 
 
 def _nonfinite(document: Document) -> int:
@@ -144,13 +170,9 @@ def across_models(rows: Sequence[MainRow]) -> Iterator[AcrossModels]:
         first = members[0]
         for inside in ("iss", "kts_geo_raw_spearman", "kts_id"):
             for outside in ("bcs", "bes"):
-                pairs = [
-                    (row.cells[inside].value, row.cells[outside].value)
-                    for row in members
-                    if row.cells[inside].value is not None and row.cells[outside].value is not None
-                ]
+                pairs = _model_means(members, inside, outside)
                 a, b = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-                rho = spearman(a, b) if len(pairs) >= _MIN_MODELS else None  # type: ignore[arg-type]
+                rho = spearman(a, b) if len(pairs) >= _MIN_MODELS else None
                 yield AcrossModels(
                     dataset=first.dataset,
                     transport=first.transport,
@@ -162,3 +184,13 @@ def across_models(rows: Sequence[MainRow]) -> Iterator[AcrossModels]:
                     n_models=len(pairs),
                     spearman=rho,
                 )
+
+
+def _model_means(rows: Sequence[MainRow], inside: str, outside: str) -> list[tuple[float, float]]:
+    """Return both numbers of every model that has them, each the mean over its seeds."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        first, second = row.cells[inside].value, row.cells[outside].value
+        if first is not None and second is not None:
+            found.setdefault(row.model, []).append((first, second))
+    return [(sum(a for a, _ in one) / len(one), sum(b for _, b in one) / len(one)) for one in found.values()]

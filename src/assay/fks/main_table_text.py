@@ -6,7 +6,7 @@ import io
 from assay.fks.table_rows import COLUMNS, FLOORS, Cell, MainRow, MainTable
 
 _KEYS = ("dataset", "model", "filter_model", "transport", "coverage", "subset", "anchor", "n_facts")
-_TAIL = ("n_excluded", "n_failed", "n_nonfinite", "scorer_version", "clusterer_version", "determinism")
+_TAIL = ("n_excluded", "n_failed", "n_nonfinite", "scorer_version", "clusterer_version", "determinism", "seed", "how")
 _INTERVALS = ("fact", "relation")
 _SHORT = {
     "correct_share": "correct",
@@ -30,8 +30,8 @@ _SHORT = {
 }
 _WITH_INTERVAL = ("bcs", "bes", "iss", "kts_geo", "kts_id")
 NOTES = (
-    "Brackets: 95 % percentile bootstrap over relations, the honest interval for statements about new relations; the "
-    "intervals over facts are in the CSV and JSON forms.",
+    "Brackets: intervals over relations, the honest ones for statements about new relations; those over facts, and the "
+    "numbers of excluded facts by reason, are in the CSV and JSON forms.",
     "SC, SW, SA, U: shares of stable correct, stable wrong, stably abstaining and unstable facts.",
     "*: a filter model, whose answers decided which facts were kept.",
     "Floors: what a coin between two answers (BCS, BES) and the most frequent object of each relation (majority) reach "
@@ -70,10 +70,10 @@ def markdown_table(table: MainTable) -> str:
     """Return the table for readers: three decimals, intervals over relations, notes and caveats below."""
     head = ["model", "transport", "coverage", "subset", "anchor", "n facts", *_columns()]
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    lines += ["| " + " | ".join(_texts(row, "–")) + " |" for row in table.rows]
+    lines += ["| " + " | ".join(_texts(table, row, "–")) + " |" for row in table.rows]
     lines += [
         "",
-        *(f"- {note}" for note in (*NOTES, *table.choice)),
+        *(f"- {note}" for note in (*NOTES, *made_how(table), *table.choice)),
         "",
         "Caveats:",
         "",
@@ -87,9 +87,19 @@ def markdown_table(table: MainTable) -> str:
             f"{'with' if one.anchor else 'without'} anchor: {one.spearman:.3f} (n = {one.n_models})"
             for one in shown
         ]
-    versions = sorted({(row.scorer_version, row.clusterer_version) for row in table.rows})
-    lines += ["", *(f"Scorer {scorer}, clusterer {clusterer}." for scorer, clusterer in versions)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def made_how(table: MainTable) -> list[str]:
+    """Return a sentence for the models that were measured alike: choices, failures, determinism, versions."""
+    models: dict[str, dict[str, None]] = {}
+    for row in table.rows:
+        text = (
+            f"{row.how}; failed answers: {row.n_failed}; states left out: {row.n_nonfinite}; "
+            f"determinism: {row.determinism}; scorer {row.scorer_version}, clusterer {row.clusterer_version}."
+        )
+        models.setdefault(text, {})[row.model] = None
+    return [f"{', '.join(names)}: {text}" for text, names in models.items()]
 
 
 def latex_table(table: MainTable) -> str:
@@ -101,20 +111,21 @@ def latex_table(table: MainTable) -> str:
         r"\hline",
         " & ".join(_latex(text) for text in head) + r" \\",
         r"\hline",
-        *(" & ".join(_latex(text) for text in _texts(row, "--")) + r" \\" for row in table.rows),
+        *(" & ".join(_latex(text) for text in _texts(table, row, "--")) + r" \\" for row in table.rows),
         r"\hline",
         r"\end{tabular}",
         "",
         r"\begin{itemize}",
-        *(rf"\item {_latex(text)}" for text in (*NOTES, *table.choice, *table.caveats)),
+        *(rf"\item {_latex(text)}" for text in (*NOTES, *made_how(table), *table.choice, *table.caveats)),
         r"\end{itemize}",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _texts(row: MainRow, nothing: str) -> list[str]:
+def _texts(table: MainTable, row: MainRow, nothing: str) -> list[str]:
+    seed = f" (seed {row.seed})" if any(other.seed != row.seed for other in table.rows) else ""
     return [
-        row.model + ("*" if row.filter_model else ""),
+        row.model + ("*" if row.filter_model else "") + seed,
         row.transport or nothing,
         row.coverage,
         row.subset,
@@ -149,6 +160,7 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "ρ": r"$\rho$",
+    "τ": r"$\tau$",
     "–": "--",
 }
 

@@ -1,5 +1,6 @@
 """The one JSON of a model's metrics (`metrics.json`), from which the main table is made."""
 
+import re
 from collections.abc import Iterable
 
 import msgspec
@@ -98,13 +99,18 @@ def named(numbers: Iterable[Number], drop: Iterable[str] = ()) -> dict[str, Meas
     left_out = set(drop)
     result: dict[str, Measured] = {}
     for number in numbers:
-        parts = [f"{key}={value}" for key, value in sorted(number.setting.items()) if key not in left_out]
+        parts = [f"{key}={_plain(value)}" for key, value in sorted(number.setting.items()) if key not in left_out]
         parts += [f"baseline={number.baseline}"] if number.baseline else []
         name = "@".join([number.metric, *([",".join(parts)] if parts else [])])
         if name in result:
             raise ValueError(f"two numbers are called {name!r}")
         result[name] = measured(number)
     return result
+
+
+def _plain(value: object) -> object:
+    # Names of relations are data and may hold what separates the parts of a name; `unquote` gives them back.
+    return re.sub("[%,;=@]", lambda found: f"%{ord(found[0]):02X}", value) if isinstance(value, str) else value
 
 
 def grouped(numbers: Iterable[Number], key: str, drop: Iterable[str]) -> dict[str, dict[str, Measured]]:

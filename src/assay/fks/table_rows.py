@@ -43,12 +43,14 @@ class MainRow(msgspec.Struct, frozen=True, kw_only=True):
     """One model under one transport, coverage mode, subset, with or without the anchor.
 
     `transport` is empty where the model has no hidden states; `n_failed` counts failed generations of the model,
-    `n_nonfinite` rows whose states were left out. `cells` has the columns `COLUMNS`, `floors` those of `FLOORS`.
+    `n_nonfinite` rows whose states were left out. `cells` has the columns `COLUMNS`, `floors` those of `FLOORS`. `how`
+    says with which of our choices the numbers were made.
     """
 
     dataset: str
     model: str
     method: str
+    seed: str
     filter_model: bool
     transport: str
     coverage: str
@@ -63,10 +65,14 @@ class MainRow(msgspec.Struct, frozen=True, kw_only=True):
     scorer_version: str
     clusterer_version: str
     determinism: str
+    how: str
 
 
 class AcrossModels(msgspec.Struct, frozen=True, kw_only=True):
-    """Spearman's correlation of model means, None below three models or where a side is constant."""
+    """Spearman's correlation of model means, None below three models or where a side is constant.
+
+    A model with several seeds counts once, by the mean over them.
+    """
 
     dataset: str
     transport: str
