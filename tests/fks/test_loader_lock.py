@@ -47,6 +47,13 @@ def test_a_change_must_be_meant(project, capsys):
     assert recorded(project) != before
 
 
+def test_what_another_benchmark_reads_is_refused(project, capsys):
+    assert main(["data", "fetch", "fks", "--revision", "a" * 40, "--from", "here"]) != 0
+    assert "fks has no --from; copy a local folder to data/fks-card" in capsys.readouterr().err
+    assert main(["data", "fetch", "symbench", "--revision", "a" * 40]) != 0
+    assert "symbench has no --revision" in capsys.readouterr().err
+
+
 def test_an_unknown_dataset_lists_the_known_ones(project, capsys):
     assert main(["data", "lock", "fks", "--dataset", "cards"]) == 3
     assert "card" in capsys.readouterr().err

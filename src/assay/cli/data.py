@@ -32,11 +32,28 @@ def run(args: argparse.Namespace) -> int:
     from assay.config.lock import read_lock
 
     root = Path.cwd()
+    _refuse_others(args)
     entries = _fks(args, root) if args.benchmark == "fks" else _folder(args)
     known = read_lock(root).data
     for name, entry in entries.items():
         print(f"data/{name}: {record(root, known.get(name), name, entry, args.renew)}")
     return 0
+
+
+def _refuse_others(args: argparse.Namespace) -> None:
+    """Refuse what only another benchmark reads: it must not be thought to have had an effect."""
+    from assay.errors import ConfigError
+
+    if args.action != "fetch":
+        return
+    others = {"--revision": args.revision}
+    remedy = "the published data are named by --from"
+    if args.benchmark == "fks":
+        others = {"--from": args.source, "--out": args.out, "--with": args.companion}
+        remedy = "copy a local folder to data/fks-card and run `assay data lock fks --dataset card`"
+    for name, value in others.items():
+        if value is not None:
+            raise ConfigError(f"{args.benchmark} has no {name}", key=name, remedy=remedy)
 
 
 def _fks(args: argparse.Namespace, root: Path) -> dict[str, dict[str, Any]]:

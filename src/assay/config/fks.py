@@ -1,14 +1,24 @@
 """The FKS section: dataset, conditions, decoding, states, metrics (`configs/fks.yaml`)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from assay.config.files import Strict
 
 FamilyName = Literal[
     "anchor", "paraphrase", "format", "context", "multilingual", "reverse", "reverse_illposed", "recognition"
 ]
+Item = TypeVar("Item")
+
+
+def _once(values: list[Item]) -> list[Item]:
+    if len(set(values)) != len(values):
+        raise ValueError("each of them once")
+    return values
+
+
+OneEach = Annotated[list[Item], Field(min_length=1), AfterValidator(_once)]
 Share = Annotated[float, Field(gt=0, le=1)]
 Transport = Literal["raw", "jlens"]
 Whitening = Literal["none", "center", "zca"]
@@ -136,15 +146,15 @@ class Bootstrap(Strict):
 class Internal(Strict):
     """How states become ISS and KTS."""
 
-    transports: list[Transport] = Field(default=["raw"], min_length=1)
+    transports: OneEach[Transport] = ["raw"]
     """Raw states, or states carried to the top layer by the average Jacobian."""
-    iss_whitening: list[Whitening] = Field(default=["zca", "center", "none"], min_length=1)
+    iss_whitening: OneEach[Whitening] = ["zca", "center", "none"]
     """Forms of whitening for ISS; the main table shows the first."""
     kts_geo_whitening: Whitening = "none"
     """Whitening of KTS-Geo; a map common to all conditions is not among its invariances."""
     kts_id_whitening: Whitening = "zca"
     """Whitening of KTS-ID."""
-    kts_id_metrics: list[Literal["cosine", "euclidean"]] = Field(default=["cosine"], min_length=1)
+    kts_id_metrics: OneEach[Literal["cosine", "euclidean"]] = ["cosine"]
     """Distances of KTS-ID."""
     shrinkage: Share = 0.1
     """Lambda of the shrunk covariance."""
@@ -163,15 +173,13 @@ class Metrics(Strict):
         default=["anchor", "paraphrase", "format", "context", "multilingual"], min_length=1
     )
     """Families of the main average; the variant without the anchor is always reported too."""
-    coverage_modes: list[Literal["full_set", "complete_family"]] = Field(
-        default=["full_set", "complete_family"], min_length=1
-    )
+    coverage_modes: OneEach[Literal["full_set", "complete_family"]] = ["full_set", "complete_family"]
     """`full_set` averages over the families that a fact has; `complete_family` keeps facts that have all."""
     drop_spec_6_2_flagged: bool = False
     """Leave out the facts of the relations that the card flags (deviation C1)."""
     drop_answer_in_subject: bool = False
     """Leave out the facts that copying the subject answers (deviation F1)."""
-    taus: list[Share] = Field(default=[0.7, 0.8, 0.9], min_length=1)
+    taus: OneEach[Share] = [0.7, 0.8, 0.9]
     """Thresholds of the behaviour classes."""
     primary_tau: Share = 0.8
     """The one of the main table."""

@@ -5,7 +5,7 @@ from assay.config.fks import CardDataset, EmbeddedDataset, FksConfig
 
 # Of the data sets as they are built or published: facts, relations, questions of a fact.
 _EMBEDDED = (1946, 13, 20)
-_CARD = (2592, 20, 17)
+_CARD = (2592, 21, 17)
 _WELL_KNOWN = 60  # facts of a relation that the selection keeps at most
 _BY_FAMILY = 2.7  # questions of a fact in one family that the experiment does not limit
 _PROMPT_TOKENS = 25
