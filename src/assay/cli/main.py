@@ -1,14 +1,14 @@
 """The `assay` command: finds the module of a subcommand, and turns our errors into one sentence."""
 
 import argparse
-import errno
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from assay.errors import ArtifactError, AssayError
+from assay.cli.disk import refusal
+from assay.errors import AssayError
 
 # Command -> (module, one line). A module defines `configure(parser)` and `run(args) -> int`, and imports what it
 # needs inside `run`: `assay make` starts once per job, so start-up time is part of every job.
@@ -29,9 +29,6 @@ COMMANDS = {
     "symbench": ("assay.cli.symbench", "score, audit and average SymBench responses"),
     "sopbench": ("assay.cli.sopbench", "import, diagnose and score SOPBench trajectories"),
 }
-
-# What a disk or its owner refuses; everything else of the operating system is our mistake and keeps its traceback.
-_REFUSED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -68,12 +65,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        if error.errno not in _REFUSED or os.environ.get("ASSAY_TRACEBACK"):
+        explained = refusal(error)
+        if explained is None or os.environ.get("ASSAY_TRACEBACK"):
             raise
-        where = "" if error.filename is None else f"{error.filename}: "
-        remedy = "what was finished is kept: make room, or make it writable, and run the same command again"
-        print(f"assay {chosen}: {where}{error.strerror}; {remedy}", file=sys.stderr)
-        return ArtifactError.exit_code
+        print(f"assay {chosen}: {explained}", file=sys.stderr)
+        return explained.exit_code
     except KeyboardInterrupt:
         print(f"assay {chosen}: interrupted", file=sys.stderr)
         return 130

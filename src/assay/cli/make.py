@@ -23,6 +23,7 @@ def run(args: argparse.Namespace) -> int:
         os.environ.setdefault(name, "1")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+    from assay.cli.disk import refusal
     from assay.errors import ArtifactError
     from assay.plan import open_project
 
@@ -45,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         how = project.maker.make(planned)
     except Exception as error:
-        logger.error("%s", error, exc_info=not hasattr(error, "exit_code"))
-        raise
+        explained = refusal(error) or error
+        logger.error("%s", explained, exc_info=not hasattr(explained, "exit_code"))
+        raise explained from error.__cause__
     logger.info("%s %s", how, planned.key[:12])
     return 0
