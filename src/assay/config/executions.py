@@ -110,8 +110,8 @@ class Executions(Strict):
     def _name_the_risk(self) -> "Executions":
         if self.isolation == "off" and not self.model_code_may_read_and_change_my_files:
             raise ValueError(
-                "isolation: off runs model-written code with your rights; it needs "
-                "model_code_may_read_and_change_my_files: true beside it"
+                "isolation: not off, which runs model-written code with your rights, unless "
+                "model_code_may_read_and_change_my_files: true stands beside it"
             )
         if self.seed_unseeded is not None and self.backend == "fresh":
             raise ValueError("seed_unseeded needs backend: warm")

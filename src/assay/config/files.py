@@ -1,23 +1,45 @@
 """YAML files in, frozen models out; every complaint names file, key, expectation and remedy."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from assay.errors import ConfigError
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Model = TypeVar("Model", bound="Strict")
+# What pydantic adds to the place of an error: the alternative of a union that it tried.
+_ALTERNATIVE = re.compile(r"(list|dict|literal|function-[a-z]+)\[")
+_KEYED = re.compile(r"([a-z_]+(?:\.[a-z_]+)*): (.+)\Z", re.DOTALL)
 
 
 class Strict(BaseModel):
-    """Base of every config section: unknown keys are errors, instances do not change, NaN is refused."""
+    """Base of every config section: unknown keys, NaN and truth values for numbers are errors; nothing changes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, protected_namespaces=())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_truth_value_is_a_number(cls, values: Any) -> Any:
+        # pydantic takes true for 1: `max_new_tokens: yes` would measure answers of one token.
+        for name, value in values.items() if isinstance(values, dict) else ():
+            inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else (value,)
+            if name in cls.model_fields and any(isinstance(one, bool) for one in inner):
+                named = set(_types_in(cls.model_fields[name].annotation))
+                if named & {int, float} and not named & {bool, Any}:
+                    raise PydanticCustomError("no_number", "a number, neither true nor false", {"key": name})
+        return values
+
+
+def _types_in(annotation: Any) -> Iterable[Any]:
+    inner = get_args(annotation)
+    return [found for one in inner for found in _types_in(one)] if inner else [annotation]
 
 
 class _UniqueKeys(_LOADER):  # type: ignore[misc, valid-type]
@@ -27,6 +49,10 @@ class _UniqueKeys(_LOADER):  # type: ignore[misc, valid-type]
         seen: set[Any] = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, Hashable):
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key is a {type(key).__name__}", key_node.start_mark
+                )
             if key in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {key!r} stands twice", key_node.start_mark
@@ -49,6 +75,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise ConfigError(
             "the file does not exist", file=path, remedy="run the command in the project folder"
         ) from error
+    except OSError as error:
+        raise ConfigError(f"the file cannot be read ({error.strerror})", file=path) from error
     except UnicodeDecodeError as error:
         raise ConfigError("the file is not UTF-8", file=path) from error
     except yaml.YAMLError as error:
@@ -56,6 +84,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         problem = getattr(error, "problem", None) or "the file is not YAML"
         row = None if mark is None else mark.line + 1
         raise ConfigError(str(problem), file=path, row=row, expected="YAML with each key once") from error
+    except ValueError as error:  # what looks like a date and is none
+        raise ConfigError(str(error), file=path, remedy="put texts that look like dates in quotes") from error
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -69,18 +99,36 @@ def validate(kind: type[Model], value: Mapping[str, Any], file: Path | str) -> M
         return kind.model_validate(value)
     except ValidationError as error:
         # A misspelled key is also a missing one: the spelling is what the user wants to hear about.
-        first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
-        key = ".".join(str(part) for part in first["loc"])
+        # Of the alternatives of a union, the one that fits furthest is what was meant.
+        first = min(error.errors(), key=lambda e: (e["type"] != "extra_forbidden", -len(e["loc"])))
+        key = ".".join(str(part) for part in first["loc"] if not _ALTERNATIVE.match(str(part)))
         more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
         if first["type"] == "extra_forbidden":
             names = _fields_at(kind, first["loc"][:-1])
             raise unknown_key(key, str(first["loc"][-1]), names, file, more) from error
         if first["type"] == "missing":
             raise ConfigError(f"the key is missing{more}", file=file, key=key, remedy="add it") from error
-        message = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(
-            f"{first['input']!r} is no valid value{more}", file=file, key=key, expected=message
-        ) from error
+        what, key, expected = _wrong_value(first, key)
+        raise ConfigError(f"{what}{more}", file=file, key=key or None, expected=expected) from error
+
+
+def _wrong_value(first: Mapping[str, Any], key: str) -> tuple[str, str, str]:
+    """Return what is wrong, at which key, and what was expected."""
+    message = str(first["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+    value = first["input"]
+    if first["type"] == "union_tag_invalid":
+        tag = first["ctx"]["discriminator"].strip("'")
+        return f"{first['ctx']['tag']!r} is no valid value", f"{key}.{tag}", f"one of {first['ctx']['expected_tags']}"
+    if first["type"] == "no_number":
+        name = first["ctx"]["key"]
+        return f"{value[name]!r} is no valid value", f"{key}.{name}".removeprefix("."), message
+    if first["type"] == "value_error" and isinstance(value, Mapping):
+        # A rule about several keys: its sentence begins with the key to change, and the section is too long to show.
+        if named := _KEYED.match(message):
+            key, message = ".".join(part for part in (key, named[1]) if part), named[2]
+        return "the values do not fit together", key, message
+    text = repr(value)
+    return f"{text if len(text) <= 120 else text[:119] + '…'} is no valid value", key, message
 
 
 def unknown_key(key: str, name: str, names: Iterable[str], file: object, more: str = "") -> ConfigError:

@@ -1,0 +1,91 @@
+"""What wrong config files are told: the file, the key, what was expected; never a traceback, never a silent value."""
+
+import pytest
+
+from assay.config.executions import Executions
+from assay.config.experiment import Experiment
+from assay.config.files import read_yaml, validate
+from assay.config.fks import FksConfig
+from assay.config.models import Registry
+from assay.config.symbench import SymbenchConfig
+from assay.errors import ConfigError
+
+EXPERIMENT = {"models": ["a"], "benchmarks": {"fks": {}}}
+MODEL = {"title": "t", "source": {"kind": "tiny", "seed": 0}}
+METHODS = {"methods": {"m": {"kind": "only_question"}}}
+
+
+def said(kind, values) -> str:
+    with pytest.raises(ConfigError) as caught:
+        validate(kind, values, "f.yaml")
+    assert caught.value.exit_code == 3
+    text = str(caught.value)
+    assert len(text) < 900, text
+    return text
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("? [a, b]\n: c\n", "the key is a list"),
+        ("a:\n  ? {b: c}\n  : d\n", "row 2: the key is a dict"),
+        ("a: 2026-13-45\n", "month must be in 1..12"),
+        ("a: 1\na: 2\n", "row 2: the key 'a' stands twice"),
+        ("a: [\n", "row 2"),
+        ("[1]", "holds a list"),
+    ],
+)
+def test_what_is_no_config_is_one_sentence(text, words, tmp_path):
+    file = tmp_path / "f.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=r"f\.yaml") as caught:
+        read_yaml(file)
+    assert words in str(caught.value)
+
+
+def test_a_folder_in_the_place_of_a_file_is_one_sentence(tmp_path):
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_yaml(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "key"),
+    [
+        (Experiment, EXPERIMENT | {"seeds": [True]}, "seeds"),
+        (Experiment, EXPERIMENT | {"accept_failures": True}, "accept_failures"),
+        (Experiment, EXPERIMENT | {"budget": {"fks": True}}, "budget"),
+        (FksConfig, {"decoding": {"max_new_tokens": True}}, "decoding.max_new_tokens"),
+        (FksConfig, {"cap_per_relation": False}, "cap_per_relation"),
+        (FksConfig, {"queries_per_family": {"format": True}}, "queries_per_family"),
+        (FksConfig, {"metrics": {"taus": [True, 0.8]}}, "metrics.taus"),
+        (Executions, {"limits": {"time_s": True}}, "limits.time_s"),
+        (Registry, {"models": {"a": MODEL | {"layers": True}}}, "models.a.layers"),
+    ],
+)
+def test_true_is_no_number(kind, values, key):
+    """`max_new_tokens: yes` would be 1."""
+    text = said(kind, values)
+    assert f"f.yaml, key {key!r}: " in text
+    assert "expected a number, neither true nor false" in text
+
+
+def test_a_truth_value_stays_one_where_it_is_wanted():
+    assert validate(Experiment, EXPERIMENT | {"allow_environment": True}, "f").allow_environment
+    assert validate(Executions, {"isolation": "prefer"}, "f").isolation == "prefer"
+    marked = {"isolation": False, "model_code_may_read_and_change_my_files": True}  # YAML reads off as false
+    assert validate(Executions, marked, "f").isolation == "off"
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "words"),
+    [
+        (FksConfig, {"dataset": "embeded"}, "f.yaml, key 'dataset': the values do not fit together; expected one of"),
+        (FksConfig, {"metrics": {"primary_tau": 0.5}}, "key 'metrics.primary_tau': "),
+        (Executions, {"isolation": False}, "key 'isolation': the values do not fit together; expected not off"),
+        (Registry, {"models": {"a": MODEL | {"source": {"kind": "tini"}}}}, "key 'models.a.source.kind': 'tini' is no"),
+        (SymbenchConfig, METHODS | {"tasks": ["game25"]}, "key 'tasks.0': 'game25' is no valid value"),
+        (Experiment, EXPERIMENT | {"models": "x" * 4000}, "key 'models': 'xxx"),
+    ],
+)
+def test_the_key_is_named_and_the_section_is_not_recited(kind, values, words):
+    assert words in said(kind, values)
