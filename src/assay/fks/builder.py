@@ -22,6 +22,13 @@ from assay.fks.templates import Template, built_in, read_templates, template_of
 from assay.records.step import Inputs, Outputs
 
 _UNSAFE = re.compile(r"[^\w.+-]+")
+# Answer type -> what it is called, what is expected, and what its canonical form holds.
+_ANSWERS = {
+    "entity": ("name", "at least one letter or digit", r"[^\W_]"),
+    "code": ("code", "at least one letter or digit", r"[^\W_]"),
+    "number": ("number", "digits; the relation asks for a number", r"\d"),
+    "year": ("year", "1000 to 2999; the relation asks for a year", r"(?<!\d)[12]\d{3}(?!\d)"),
+}
 
 
 class BuildSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -111,7 +118,7 @@ def build(config: dict[str, object], inputs: Inputs) -> Outputs:
         template = templates[relation]
         table = list(absorb_duplicates(full))
         absorbed += len(full) - len(table)
-        _require_functional(relation, table)
+        _require_functional(relation, table, None if settings.csv is None else settings.csv.file)
         lexicon += _lexicon(relation, table)
         drafter = Drafter(template, table)
         for source in choose(table, settings.cap_per_relation, settings.selection):
@@ -171,7 +178,7 @@ def _tables(settings: BuildSettings) -> tuple[dict[str, list[SourceFact]], dict[
     templates = built_in() if source.templates is None else built_in() | read_templates(Path(source.templates))
     tables: dict[str, list[SourceFact]] = {}
     for fact in csv_facts(source):
-        template_of(fact.relation, templates, source.file)
+        _check_object(fact, template_of(fact.relation, templates, source.file), source.file)
         tables.setdefault(fact.relation, []).append(fact)
     missing = [relation for relation in settings.relations if relation not in tables]
     if missing:
@@ -179,14 +186,33 @@ def _tables(settings: BuildSettings) -> tuple[dict[str, list[SourceFact]], dict[
     return {relation: tables[relation] for relation in settings.relations or sorted(tables)}, templates
 
 
-def _require_functional(relation: str, table: Sequence[SourceFact]) -> None:
+def _check_object(fact: SourceFact, template: Template, file: str) -> None:
+    """Refuse an object that no answer of its relation's type could equal."""
+    kind, _, pattern = _ANSWERS[template.at]
+    if not re.search(pattern, fact.object.canonical):
+        raise DataError(
+            f"{fact.object.canonical!r} is no {kind}",
+            file=file,
+            row=_row(fact),
+            key="object",
+            expected=_ANSWERS[template.at][1],
+        )
+
+
+def _row(fact: SourceFact) -> str | int:
+    number = fact.records[0].removeprefix("row ")
+    return int(number) if number.isdecimal() else number
+
+
+def _require_functional(relation: str, table: Sequence[SourceFact], file: str | None) -> None:
     subjects: dict[str, SourceFact] = {}
     for fact in table:
         first = subjects.setdefault(fact.subject.key, fact)
         if first is not fact:
             raise DataError(
                 f"{fact.subject.canonical!r} has two objects, {first.object.canonical!r} and {fact.object.canonical!r}",
-                row=fact.records[0],
+                file=file,
+                row=_row(fact),
                 key=relation,
                 expected="one object for each subject of a relation",
                 remedy="remove one, or make it an alias of the other",

@@ -80,10 +80,24 @@ class SourceFact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def absorb_duplicates(facts: Iterable[SourceFact]) -> Iterator[SourceFact]:
-    """Yield each (relation, subject, object) once, at its first place, with the records of all of them."""
+    """Yield each (relation, subject, object) once, at its first place, with the records and names of all of them."""
     groups: dict[tuple[str, str, str], list[SourceFact]] = {}
     for fact in facts:
         groups.setdefault(fact.identity, []).append(fact)
     for first, *others in groups.values():
+        if not others:
+            yield first
+            continue
         records = tuple(dict.fromkeys(r for fact in (first, *others) for r in fact.records))
-        yield msgspec.structs.replace(first, records=records) if others else first
+        subject = _with_names(first.subject, [fact.subject for fact in others])
+        obj = _with_names(first.object, [fact.object for fact in others])
+        yield msgspec.structs.replace(first, records=records, subject=subject, object=obj)
+
+
+def _with_names(first: Named, others: Iterable[Named]) -> Named:
+    """Return an entity with the names that its other records give it: for languages it lacks, else as aliases."""
+    names, aliases = dict(first.names), dict.fromkeys(first.aliases)
+    for other in others:
+        names = other.names | names
+        aliases.update(dict.fromkeys(name for name in other.surfaces if name not in names.values()))
+    return msgspec.structs.replace(first, names=names, aliases=tuple(aliases))

@@ -85,10 +85,11 @@ def csv_facts(source: CsvSource) -> Iterator[SourceFact]:
     rows = list(_rows(path, read_locked(path, source.sha256)))
     if not rows:
         raise DataError("the table has no facts", file=path, expected="at least one row under the header")
-    holders = Counter((row["relation"], row["object_id"] or row["object"]) for _, row in rows)
+    # A fact that stands twice has one subject.
+    pairs = {(row["relation"], _key(row, "object"), _key(row, "subject")) for _, row in rows}
+    holders = Counter(pair[:2] for pair in pairs)
     for number, row in rows:
-        object_key = row["object_id"] or row["object"]
-        unique = holders[row["relation"], object_key] == 1
+        unique = holders[row["relation"], _key(row, "object")] == 1
         yield SourceFact(
             relation=row["relation"],
             subject=_named(row, "subject"),
@@ -143,10 +144,14 @@ def _check_header(header: list[str], path: Path) -> None:
             )
 
 
+def _key(row: dict[str, str], slot: str) -> str:
+    return row[f"{slot}_id"] or row[slot]
+
+
 def _named(row: dict[str, str], slot: str) -> Named:
     names = {"en": row[slot]} | {lang: row[f"{slot}_{lang}"] for lang in LANGUAGES[1:] if row[f"{slot}_{lang}"]}
     aliases = tuple(alias.strip() for alias in row[f"{slot}_aliases"].split(_SEPARATOR) if alias.strip())
-    return Named(key=row[f"{slot}_id"] or row[slot], names=names, aliases=aliases, running=row[f"{slot}_running"])
+    return Named(key=_key(row, slot), names=names, aliases=aliases, running=row[f"{slot}_running"])
 
 
 def _number(row: dict[str, str], number: int, path: Path) -> float:
