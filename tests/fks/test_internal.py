@@ -12,6 +12,7 @@ from assay.fks.internal_rows import RowOrder, StateQuery
 from assay.fks.iss import REASONS, iss, pair_cosines
 from assay.fks.kts import geometry, geometry_correlations, retrieval
 from assay.fks.metric_settings import InternalSettings
+from assay.fks.vectors import RelationRows
 from assay.fks.whitening import Moments, whitener
 from assay.fks.window import layer_window
 
@@ -273,3 +274,12 @@ def test_rows_outside_the_main_families_take_part_in_the_covariance_only():
 @pytest.mark.parametrize(("depth", "first"), [(1, 0), (2, 1), (16, 6), (24, 10), (28, 11), (32, 13), (42, 17)])
 def test_layer_window(depth, first):
     assert layer_window(depth) == tuple(range(first, depth))
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-22, 1e20, 1e30])
+def test_directions_do_not_depend_on_how_large_states_are(scale):
+    rows = np.random.default_rng(4).normal(size=(12, 5)).astype(np.float32)
+    facts = np.arange(4)
+    relation = RelationRows("r", 0, 12, facts, np.arange(12), 3)
+    plain, scaled = (relation.chunks[0].unit_sums(rows * np.float32(one)) for one in (1, scale))
+    np.testing.assert_allclose(scaled, plain, rtol=1e-5)

@@ -97,3 +97,21 @@ def test_the_stage_refuses_what_is_not_the_locked_lens(project, change, complain
     config = jobs(project)["lens/fks-embedded.tiny-a"].config
     with pytest.raises(DataError, match=complaint):
         imported(config | change, Inputs(()))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"J": [1, 2]}, "J is no dict"),
+        ({"J": {"top": torch.eye(32)}}, "J has the entry 'top'"),
+        ({"J": {2: [1.0]}}, "J has the entry 2"),
+        ({"d_model": None}, "d_model or n_prompts is no number"),
+    ],
+)
+def test_a_file_of_another_shape_is_named(project, capsys, change, words):
+    path = write_published(project / "a.pt")
+    torch.save(torch.load(path, weights_only=True) | change, path)
+    assert main(["fks", "import-lens", path, "--model", "tiny-a"]) == 4
+    assert words in capsys.readouterr().err
+    assert main(["fks", "import-lens", str(project), "--model", "tiny-a"]) == 4
+    assert "this is no published lens" in capsys.readouterr().err

@@ -81,7 +81,7 @@ def import_published(
 
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, FileNotFoundError, ValueError) as error:
+    except (pickle.UnpicklingError, RuntimeError, EOFError, OSError, ValueError) as error:
         raise DataError(
             f"this is no published lens: {str(error).splitlines()[0] if str(error) else type(error).__name__}",
             file=path,
@@ -89,7 +89,12 @@ def import_published(
         ) from error
     if not isinstance(found, dict) or not {"J", "n_prompts", "d_model"} <= found.keys():
         raise DataError("the file lacks keys", file=path, expected="J, n_prompts, source_layers, d_model")
-    wide, n_prompts = int(found["d_model"]), int(found["n_prompts"])
+    try:
+        wide, n_prompts = int(found["d_model"]), int(found["n_prompts"])
+    except (TypeError, ValueError) as error:
+        raise DataError("d_model or n_prompts is no number", file=path, expected="one integer each") from error
+    if not isinstance(found["J"], dict):
+        raise DataError("J is no dict", file=path, key="J", expected="layer number -> tensor of [d, d]")
     if width not in (None, wide) or n_prompts < 1:
         raise DataError(
             f"the lens is {wide} wide, of {n_prompts} prompts",
@@ -111,7 +116,13 @@ def import_published(
 def _published(
     found: Mapping[str, Any], layers: Sequence[int], n_layers: int, width: int, path: Path
 ) -> Iterator[NDArray[np.float32]]:
-    table = {int(layer): matrix for layer, matrix in found["J"].items()}
+    import torch
+
+    table: dict[int, Any] = {}
+    for layer, matrix in found["J"].items():
+        if not str(layer).isdecimal() or not isinstance(matrix, torch.Tensor):
+            raise DataError(f"J has the entry {layer!r}", file=path, key="J", expected="layer number -> tensor")
+        table[int(layer)] = matrix.detach()
     beyond = sorted(layer for layer in table if not 0 <= layer < n_layers)
     if beyond:
         raise DataError(f"layer {beyond[0]} is none of the model", file=path, key="J", expected=f"0 to {n_layers - 1}")
