@@ -115,3 +115,10 @@ def test_a_file_of_another_shape_is_named(project, capsys, change, words):
     assert words in capsys.readouterr().err
     assert main(["fks", "import-lens", str(project), "--model", "tiny-a"]) == 4
     assert "this is no published lens" in capsys.readouterr().err
+
+
+def test_a_lens_is_written_into_the_project_only(project, capsys):
+    path = write_published(project / "a.pt")
+    for out in (str(project / "b.safetensors"), "../b.safetensors"):
+        assert main(["fks", "import-lens", path, "--model", "tiny-a", "--out", out]) != 0
+        assert "lies outside the project" in capsys.readouterr().err

@@ -58,12 +58,14 @@ def _import_lens(args: argparse.Namespace) -> int:
             file="configs/models.yaml",
             key=f"models.{args.model}.layers",
         )
+    out = args.out or f"data/fks-lenses/{args.model}.safetensors"
+    if Path(out).is_absolute() or ".." in Path(out).parts:
+        raise ConfigError(f"{out} lies outside the project", key="--out", expected="a path relative to the project")
     layers = layer_window(entry.layers, configs.fks.states.window_percent)
     lens = import_published(
         args.file, layers=layers, n_layers=entry.layers, width=entry.width, header={"model_id": args.model}
     )
-    out, content = args.out or f"data/fks-lenses/{args.model}.safetensors", lens.to_bytes()
-    name = lens_name(args.model)
+    content, name = lens.to_bytes(), lens_name(args.model)
     locked = {"kind": "fks-lens", "files": {out: bytes_digest(content)}}
     # The lock is asked first: a lens that it does not accept must not stand in the place of the one it knows.
     state = record(configs.root, configs.lock.data.get(name), name, locked, args.renew)
