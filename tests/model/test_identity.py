@@ -76,6 +76,27 @@ def test_changed_bytes_under_the_same_path_size_and_time_are_noticed(local, lock
         check_against_lock(local, locked, cache)
 
 
+def test_further_chat_templates_are_locked(local, cache):
+    from assay.model.prompting import Encoder
+    from assay.records.rows import Message, PromptRow
+
+    further = local.source.path / "additional_chat_templates"
+    further.mkdir()
+    (further / "tool_use.jinja").write_text("{{ tools | length }} one")
+    locked = lock_entry(local, cache)
+    check_against_lock(local, locked, cache)
+    chat = PromptRow.of_messages("c", [Message("user", "Hi")], [{"name": "add", "parameters": {}}])
+    before = Encoder(local.source.path, local).encode([chat], 8)
+    (further / "tool_use.jinja").write_text("{{ tools | length }} two")
+    assert Encoder(local.source.path, local).encode([chat], 8) != before
+    with pytest.raises(ModelError, match=r"additional_chat_templates/tool_use\.jinja.*not the locked one"):
+        check_against_lock(local, locked, cache, parts="tokenizer")
+    (further / "rag.jinja").write_text("new")
+    (further / "tool_use.jinja").write_text("{{ tools | length }} one")
+    with pytest.raises(ModelError, match=r"rag\.jinja.*does not know"):
+        check_against_lock(local, locked, cache, parts="tokenizer")
+
+
 def test_weights_are_left_out_where_only_token_ids_are_needed(local, locked, cache):
     _flip_last_byte(local.source.path / "model.safetensors")
     assert check_against_lock(local, locked, cache, parts="tokenizer") == local.source.path
@@ -98,6 +119,11 @@ def test_remarks_of_the_library_that_wrote_a_config_do_not_count(local, locked, 
     path.write_text(json.dumps(config))
     assert check_against_lock(local, locked, cache) == local.source.path
     assert lock_entry(local, cache) == locked
+
+
+def test_a_folder_in_the_place_of_a_gguf_file_is_named(cache, tmp_path):
+    with pytest.raises(ModelError, match=rf"{tmp_path.name}.*no file.*GGUF"):
+        lock_entry(entry({"kind": "gguf", "path": str(tmp_path)}, "mine"), cache)
 
 
 def test_missing_weights_are_named(cache, tmp_path):

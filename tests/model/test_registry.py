@@ -23,6 +23,7 @@ def write(tmp_path):
     return write
 
 
+SERVED = {"kind": "endpoint", "url": "http://localhost:8000/v1", "served_name": "x"}
 TINY = {"title": "Tiny", "source": {"kind": "tiny", "seed": 0}}
 
 
@@ -81,11 +82,31 @@ def test_an_unknown_name_lists_near_ones(root):
         ({"engine": {"kindd": "packed"}}, "kindd.*kind"),
         ({"source": {"kind": "tiny", "seed": -1}}, "-1"),
         ({"engine": {"kind": "sequential", "batch_size": 4}}, "one row at a time"),
+        ({"engine": {"kind": "padded"}, "workers": 2}, "workers.*1 with engine padded"),
+        ({"device": "cuda", "workers": 2}, "workers.*1 with.*other devices"),
+        ({"source": SERVED | {"url": "http://user:word@localhost/v1"}}, "url"),
+        *(
+            ({"source": SERVED, key: value}, f"an endpoint decides that by itself: leave {key} out")
+            for key, value in {
+                "dtype": "float32",
+                "device": "cpu",
+                "engine": {"kind": "packed"},
+                "prompts": {"on_long": "truncate"},
+                "workers": 1,
+            }.items()
+        ),
     ],
 )
 def test_a_mistake_is_named_with_file_and_key(write, change, words):
     with pytest.raises(ConfigError, match=rf"(?s)models\.yaml.*({words})"):
         write({"tiny": TINY | change})
+
+
+def test_an_endpoint_needs_an_address_and_a_name_only(write):
+    served = write({"served": {"title": "S", "source": SERVED | {"url": "https://host/a/v1"}, "context": 4096}})[
+        "served"
+    ]
+    assert served.determinism == "volatile"
 
 
 def test_a_name_that_no_path_can_hold_is_refused(write):

@@ -79,6 +79,15 @@ def test_a_name_alone_is_a_call_only_if_it_is_a_tool():
     assert parse_tool_calls('{"name": "exit_conversation"}') == []
 
 
+def test_a_repeated_description_of_a_tool_is_no_call():
+    schema = '{"name": "transfer", "parameters": {"type": "object", "properties": {"source": {"type": "string"}}}}'
+    wrapped = f'{{"type": "function", "function": {schema}}}'
+    call = WRITTEN["json"]
+    for told in (schema, wrapped, f"[{wrapped}]"):
+        assert parse_tool_calls(told, TOOLS) == []
+        assert [(c.name, c.arguments) for c in parse_tool_calls(f"I have {told}. {call}", TOOLS)] == WANTED
+
+
 def test_unreadable_arguments_are_a_call_with_a_problem():
     (call,) = parse_tool_calls('{"name": "transfer", "arguments": "all of it"}', TOOLS)
     assert call.arguments == {}

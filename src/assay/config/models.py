@@ -13,6 +13,9 @@ MODELS_FILE = Path("configs/models.yaml")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*\Z")
 _WHEEL = re.compile(r"[a-z0-9][a-z0-9-]*==[A-Za-z0-9.!+]+\Z")
 
+# Settings that reach no server; beside an endpoint they would promise what nobody keeps.
+_OF_LOCAL_MODELS = frozenset({"dtype", "device", "engine", "prompts", "workers"})
+
 Dtype = Literal["float32", "bfloat16", "float16"]
 Role = Literal["judge", "guide", "checker"]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -84,8 +87,8 @@ class Endpoint(Strict):
     """A server that speaks the OpenAI chat and completion protocol (vLLM, llama.cpp, hosted)."""
 
     kind: Literal["endpoint"]
-    url: Annotated[str, Field(pattern=r"^https?://[^\s?#]+$")]
-    """Base address including the version part, as in http://localhost:8000/v1."""
+    url: Annotated[str, Field(pattern=r"^https?://[^\s?#@/]+(/[^\s?#]*)?$")]
+    """Base address including the version part, as in http://localhost:8000/v1; without user and password."""
     served_name: str
     """The model's name at the server."""
     key_variable: str | None = None
@@ -95,7 +98,7 @@ class Endpoint(Strict):
     requests_per_minute: PositiveInt | None = None
     """Rate limit that this client keeps by itself."""
     timeout_s: Annotated[float, Field(gt=0)] = 300.0
-    """Longest wait for one answer."""
+    """Longest wait for one whole answer."""
     attempts: PositiveInt = 6
     """Tries of one request before it counts as failed."""
 
@@ -174,7 +177,7 @@ class ModelEntry(Strict):
     filter_model: bool = False
     """Took part in choosing the facts of the FKS data set, which favours it there."""
     roles: list[Role] = []
-    """Auxiliary roles that it may play."""
+    """Auxiliary roles that it is good for: advice to people, not checked."""
     price: Price | None = None
     """Price of its tokens."""
     workers: PositiveInt | None = None
@@ -186,6 +189,10 @@ class ModelEntry(Strict):
             raise ValueError(f"the name {self.name!r}: lower-case letters, digits, . _ -")
         if self.engine.kind == "sequential" and self.engine.batch_size not in (None, 1):
             raise ValueError("engine sequential takes one row at a time: leave batch_size out")
+        if (self.workers or 1) > 1 and (self.engine.kind == "padded" or self.device != "cpu"):
+            raise ValueError("workers: 1 with engine padded, whose bytes depend on its batches, and on other devices")
+        if isinstance(self.source, Endpoint) and (idle := self.model_fields_set & _OF_LOCAL_MODELS):
+            raise ValueError(f"an endpoint decides that by itself: leave {', '.join(sorted(idle))} out")
         if len(set(self.roles)) != len(self.roles):
             raise ValueError("each role once")
         return self

@@ -154,7 +154,12 @@ def model_folder(entry: ModelEntry, cache: Cache) -> Path:
         case Hub():
             return snapshot(entry, cache.hub)
         case Gguf():
-            return convert_gguf(_existing(source.path, entry), cache, {})
+            path = _existing(source.path, entry)
+            if not path.is_file():
+                raise ModelError(
+                    "this is no file", file=path, key=entry.name, expected="a GGUF file; kind: folder for others"
+                )
+            return convert_gguf(path, cache, {})
         case Embedded():
             folder = cache.converted(source.sha256)
             if not folder.is_dir():

@@ -11,7 +11,15 @@ from assay.errors import ModelError
 from assay.model.cache import TINY_BUILDER, Cache, contents, model_folder
 from assay.model.files import known_digest
 
-_PATTERNS = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt", "*.tiktoken")
+_PATTERNS = (
+    "*.safetensors",
+    "*.json",
+    "*.jinja",
+    "additional_chat_templates/*.jinja",
+    "*.model",
+    "*.txt",
+    "*.tiktoken",
+)
 # Keys in which a library only writes about itself; they change no answer.
 _REMARKS = ("transformers_version", "_name_or_path", "name_or_path")
 
@@ -63,7 +71,7 @@ def model_identity(locked: Mapping[str, Any]) -> str:
 
 def file_digests(folder: Path) -> dict[str, str]:
     """Return name and digest of every file of a model folder that decides an answer, sorted by name."""
-    names = sorted({path.name for pattern in _PATTERNS for path in folder.glob(pattern) if path.is_file()})
+    names = _deciding(folder)
     if not any(name.endswith(".safetensors") for name in names):
         raise ModelError(
             "the folder holds no weights",
@@ -71,7 +79,12 @@ def file_digests(folder: Path) -> dict[str, str]:
             expected="*.safetensors",
             remedy="correct source.path in the registry, or fetch the model",
         )
-    return {name: content_digest(folder / name) for name in names if not name.startswith(".")}
+    return {name: content_digest(folder / name) for name in names}
+
+
+def _deciding(folder: Path) -> list[str]:
+    found = {path for pattern in _PATTERNS for path in folder.glob(pattern) if path.is_file()}
+    return sorted(path.relative_to(folder).as_posix() for path in found if not path.name.startswith("."))
 
 
 def content_digest(path: Path) -> str:
@@ -117,8 +130,7 @@ def check_against_lock(entry: ModelEntry, locked: Mapping[str, Any], cache: Cach
             raise _differs(
                 entry, path, f"the file is not the locked one: sha256 {found[:12]}", f"sha256 {declared[name][:12]}"
             )
-    present = {path.name for pattern in _PATTERNS for path in folder.glob(pattern) if not path.name.startswith(".")}
-    for name in sorted(present - set(declared)):
+    for name in sorted(set(_deciding(folder)) - set(declared)):
         raise _differs(entry, folder / name, "the lock does not know this file", "the locked files only")
     return folder
 

@@ -133,7 +133,13 @@ def _as_call(value: dict[str, Any], raw: str, tools: dict[str, Sequence[str]]) -
     if key is None:
         # {"name": "Anna"} is data, unless a tool is called Anna.
         return ToolCall(name, {}, raw) if name in tools else None
+    if key == "parameters" and _is_schema(value[key]):
+        return None  # models repeat what they were told about a tool
     return _call(name, value[key], raw)
+
+
+def _is_schema(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("type") == "object" and isinstance(value.get("properties"), dict)
 
 
 def _call(name: str, arguments: Any, raw: str) -> ToolCall:

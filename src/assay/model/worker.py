@@ -133,8 +133,8 @@ def main(arguments: list[str]) -> int:
     connection = Connection(int(arguments[0]))
     try:
         _serve(connection)
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        return 0
+    except (EOFError, BrokenPipeError, ConnectionResetError, KeyboardInterrupt):
+        return 0  # the parent has gone, or says itself that it was interrupted
     except AssayError as error:
         _send(connection, Broken(type(error).__name__, error.__dict__))
         return 1
