@@ -108,6 +108,7 @@ def test_families_and_flags_stand_in_one_table():
         ({"metrics": {"coverage_modes": ["full_set", "full_set"]}}, "metrics.coverage_modes"),
         ({"metrics": {"internal": {"transports": ["raw", "raw"]}}}, "metrics.internal.transports"),
         ({"metrics": {"internal": {"iss_whitening": []}}}, "metrics.internal.iss_whitening"),
+        ({"metrics": {"internal": {"iss_whitening": ["zca"]}}}, "metrics.internal"),
         ({"metrics": {"bootstrap": {"level": 1.0}}}, "metrics.bootstrap.level"),
         ({"judge": {"kind": "model"}}, "judge"),
         ({"qualification": {"enabled": True}}, "qualification"),

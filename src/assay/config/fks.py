@@ -149,7 +149,7 @@ class Internal(Strict):
     transports: OneEach[Transport] = ["raw"]
     """Raw states, or states carried to the top layer by the average Jacobian."""
     iss_whitening: OneEach[Whitening] = ["zca", "center", "none"]
-    """Forms of whitening for ISS; the main table shows the first."""
+    """Forms of whitening for ISS, `none` among them; the main table shows the first."""
     kts_geo_whitening: Whitening = "none"
     """Whitening of KTS-Geo; a map common to all conditions is not among its invariances."""
     kts_id_whitening: Whitening = "zca"
@@ -164,6 +164,12 @@ class Internal(Strict):
     """The same for KTS-ID."""
     joint_min_facts: PositiveInt = 5
     """Facts of a relation that enters the joint analysis by relation."""
+
+    @model_validator(mode="after")
+    def _plain(self) -> "Internal":
+        if "none" not in self.iss_whitening:
+            raise ValueError("iss_whitening: none among them, which is always reported")
+        return self
 
 
 class Metrics(Strict):
