@@ -98,13 +98,33 @@ def test_halves_are_rounded_up():
     assert [one_decimal(Fraction(n, 100)) for n in (5324, 5325, 5395, 10000)] == ["53.2", "53.3", "54.0", "100.0"]
 
 
-@pytest.mark.parametrize("cell", ["", "x", "-1", "101", "nan"])
+@pytest.mark.parametrize("cell", ["", "x", "-1", "101", "nan", "1e999999999"])
 def test_a_bad_cell_names_row_and_column(tmp_path, cell):
     path = tmp_path / "table.csv"
     path.write_text(f"row_type,task,paper_label,split,mine\nsuccess_rate,game24,Game 24,seen,{cell}\n")
     with pytest.raises(DataError) as caught:
         read_paper_table(path)
     assert (caught.value.row, caught.value.key) == (2, "mine")
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "message"),
+    [
+        ("mine\nsuccess_rate,game24,,seen,5\nsuccess_rate,game24,,seen,9\n", 3, "a second row of game24"),
+        ("mine\navenorm_printed,,,seen,5\navenorm_printed,,,seen,9\n", 3, "a second row of seen"),
+        ("mine\navenorm_printed,,,hidden,5\n", 2, "no split 'hidden'"),
+        ("mine,mine\nsuccess_rate,game24,,seen,5,9\n", 1, "'mine' occurs twice"),
+        ("mine\nsuccess_rate,game24,,seen,5,9\n", 2, "more cells"),
+        ("mine,yours\nsuccess_rate,game24,,seen,5\n", 2, "fewer cells"),
+        ("mine\nsuccess_rate,chess,,seen,5\n", 2, "unknown row type or task"),
+    ],
+)
+def test_what_would_be_ignored_or_replaced_is_refused(tmp_path, text, row, message):
+    path = tmp_path / "table.csv"
+    path.write_text("row_type,task,paper_label,split," + text)
+    with pytest.raises(DataError, match=message) as caught:
+        read_paper_table(path)
+    assert caught.value.row == row
 
 
 def test_a_file_that_is_no_table(tmp_path):
@@ -114,3 +134,5 @@ def test_a_file_that_is_no_table(tmp_path):
         read_paper_table(path)
     with pytest.raises(DataError, match="does not exist"):
         read_paper_table(tmp_path / "none.csv")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_paper_table(tmp_path)

@@ -11,7 +11,7 @@ from assay.cli.main import main
 from assay.errors import DataError
 from assay.symbench.catalog import TASKS
 from assay.symbench.datasets import load_published
-from assay.symbench.datasets_build import check_digest, published_digests, published_line
+from assay.symbench.datasets_build import build, check_digest, published_digests, published_line
 from assay.symbench.datasets_raw import READERS, path_plan
 from assay.symbench.datasets_selection import select
 from assay.symbench.rows import TaskRow
@@ -148,6 +148,51 @@ def test_fetch_from_a_folder(tmp_path, samples, capsys, monkeypatch):
     assert status == 4
     assert "24.csv" in error
     assert "dataset_gather" in error
+
+
+BOXLIFT = "BoxLift_dataset/BoxLift_10_3/BoxLift3/BoxLift.json"
+REVERSI = "reversi_dataset/sample_3"
+
+
+@pytest.mark.parametrize(
+    ("task", "file", "text", "message"),
+    [
+        ("boxlift", BOXLIFT, "{}", "a key is missing"),
+        ("boxlift", BOXLIFT, "[]", "holds a list"),
+        ("boxlift", BOXLIFT, '{"boxes": ["x"], "lifters": [1]}', "samples of boxlift cannot be read"),
+        ("boxlift", BOXLIFT, '{"boxes": [9], "lifters": [1]}', "too heavy"),
+        ("letters", "Letters/Letters_dataset_min_length_10_max_length_15/a_1_0/test_words.json", "5", "cannot be read"),
+        ("reversi", f"{REVERSI}/solution.json", "[" * 100_000, "is not JSON"),
+        ("reversi", f"{REVERSI}/question.txt/folder", "", "cannot be read"),
+        ("game24", "game24_dataset/24/24.csv", "Rank,Puzzles\n1\n", "unreadable puzzle"),
+        ("gsm_hard", "gsmhardv2.jsonl", "5\n", "cannot be read"),
+        ("gsm_hard", "gsmhardv2.jsonl", "", "not the published ones"),
+        ("navigate", "BIG-Bench-Hard/bbh/navigate.json", '{"examples": [{"input": "x"}]}', "cannot be read"),
+    ],
+)
+def test_a_damaged_clone_is_named_in_one_sentence(tmp_path, samples, task, file, text, message):
+    write_raw(tmp_path, task, samples[task])
+    if file.endswith("/folder"):
+        (tmp_path / file).parent.unlink()
+    _write(tmp_path / file, text)
+    with pytest.raises(DataError, match=message) as caught:
+        list(build(tmp_path, None, tmp_path / "out", [task]))
+    assert "unmodified clone" in caught.value.remedy
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"environments": [5], "instructions": [1], "walls": []}'])
+def test_another_environments_file(tmp_path, text):
+    path = tmp_path / "path_plan_environments.json"
+    path.write_text(text)
+    with pytest.raises(DataError) as caught:
+        list(build(tmp_path, path, tmp_path / "out", ["path_plan"]))
+    assert caught.value.file == str(path)
+
+
+def test_the_cause_that_git_names_is_told(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["data", "fetch", "symbench", "--from", f"file://{tmp_path}/none", "--out", str(tmp_path)]) == 4
+    assert "does not appear to be a git repository" in capsys.readouterr().err
 
 
 def test_fetch_from_what_is_neither_folder_nor_url(tmp_path, capsys, monkeypatch):

@@ -42,10 +42,16 @@ def checkout(url: str, commit: str, subfolder: str, target: Path, *, benchmark: 
         except FileNotFoundError as error:
             raise DataError("git is not installed", remedy=f"install git, or {elsewhere}") from error
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-            said = str(error.stderr or error).strip().splitlines()[-1:]
             raise DataError(
-                f"the repository cannot be fetched ({''.join(said)})",
+                f"the repository cannot be fetched ({_cause(str(error.stderr or error))})",
                 file=url,
                 expected=f"commit {commit}",
                 remedy=elsewhere,
             ) from error
+
+
+def _cause(said: str) -> str:
+    """Return the line of git's message that names the cause; advice may follow it."""
+    lines = said.strip().splitlines()
+    named = [line for line in lines if line.startswith(("fatal:", "error:"))]
+    return named[0] if named else lines[-1] if lines else "git gives no reason"

@@ -5,7 +5,7 @@ the best rate of any method of the comparison set on task i. Leaving out a metho
 """
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Literal
@@ -119,28 +119,59 @@ def read_paper_table(path: Path) -> PaperTable:
     """
     rates: dict[str, dict[str, Fraction]] = {}
     printed: dict[str, dict[str, str]] = {}
-    described = ("row_type", "task", "paper_label", "split")
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            methods = [name for name in reader.fieldnames or () if name not in described]
-            if not methods or any(name not in (reader.fieldnames or ()) for name in described):
-                raise DataError("not a table of rates", file=path, row=1, expected=f"columns {', '.join(described)}")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            methods = _methods(reader.fieldnames or (), path)
             for number, row in enumerate(reader, 2):
+                _refuse_row(row, rates, printed, path, number)
                 if row["row_type"] == "avenorm_printed":
                     printed[row["split"]] = {method: row[method] for method in methods}
                     continue
-                if row["row_type"] != "success_rate" or row["task"] not in TASKS:
-                    raise DataError(
-                        "unknown row type or task", file=path, row=number, expected="success_rate of a task"
-                    )
                 for method in methods:
                     rates.setdefault(method, {})[row["task"]] = _percentage(row[method], path, number, method)
-    except FileNotFoundError as error:
-        raise DataError("the file does not exist", file=path) from error
+    except OSError as error:
+        reason = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+        raise DataError(f"the file {reason}", file=path) from error
     except UnicodeDecodeError as error:
         raise DataError("the file is not UTF-8", file=path) from error
+    except csv.Error as error:
+        raise DataError(f"the file is not CSV ({error})", file=path) from error
     return PaperTable(rates, printed)
+
+
+_DESCRIBED = ("row_type", "task", "paper_label", "split")
+
+
+def _methods(names: Sequence[str], path: Path) -> list[str]:
+    methods = [name for name in names if name not in _DESCRIBED]
+    if not methods or any(name not in names for name in _DESCRIBED):
+        raise DataError("not a table of rates", file=path, row=1, expected=f"columns {', '.join(_DESCRIBED)}")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"the column {twice!r} occurs twice", file=path, row=1, key=twice)
+    return methods
+
+
+def _refuse_row(
+    row: Mapping[str, str], rates: Rates, printed: Mapping[str, Mapping[str, str]], path: Path, number: int
+) -> None:
+    """Refuse what would be ignored, or would replace another row: either changes every score without a word."""
+    if None in row or None in row.values():
+        cells = "more cells" if None in row else "fewer cells"
+        raise DataError(f"the row has {cells} than the header", file=path, row=number)
+    if row["row_type"] == "avenorm_printed":
+        if row["split"] not in SPLITS:
+            raise DataError(
+                f"there is no split {row['split']!r}", file=path, row=number, key="split", expected=", ".join(SPLITS)
+            )
+        known, name = set(printed), row["split"]
+    elif row["row_type"] == "success_rate" and row["task"] in TASKS:
+        known, name = {task for column in rates.values() for task in column}, row["task"]
+    else:
+        raise DataError("unknown row type or task", file=path, row=number, expected="success_rate of a task")
+    if name in known:
+        raise DataError(f"a second row of {name}", file=path, row=number, expected="one row each")
 
 
 def published_rates() -> dict[str, dict[str, Fraction]]:
@@ -155,7 +186,8 @@ def published_rates() -> dict[str, dict[str, Fraction]]:
 
 def _percentage(text: str | None, path: Path, row: int, key: str) -> Fraction:
     try:
-        value = Fraction(text or "")
+        # Without an exponent, which could ask for a number of a billion digits.
+        value = Fraction(-1 if text is None or "e" in text.lower() else text)
     except (ValueError, ZeroDivisionError):
         value = Fraction(-1)
     if not 0 <= value <= 100:

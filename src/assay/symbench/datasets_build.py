@@ -14,7 +14,7 @@ import msgspec
 from assay.errors import DataError
 from assay.records.jsonl import write_rows
 from assay.symbench.catalog import TASKS, module_stem
-from assay.symbench.datasets_raw import READERS, RawSample, path_plan, read_json
+from assay.symbench.datasets_raw import READERS, REMEDY, RawSample, path_plan, read_object
 from assay.symbench.rows import QuestionSource, Runner, TaskRow
 
 ENVIRONMENTS = "path_plan_environments.json"
@@ -41,12 +41,22 @@ def build(root: Path, environments: Path | None, out: Path, tasks: Iterable[str]
             if environments is None:
                 yield f"path_plan: left out; the authors keep its constants in code: give {ENVIRONMENTS} with --with"
                 continue
-            rows = list(_rows(task, path_plan(environments), functools.partial(_instructed, environments)))
+            rows = _read(environments, task, path_plan(environments), functools.partial(_instructed, environments))
         else:
-            rows = list(_rows(task, READERS[task](root), lambda solution: solution))
+            rows = _read(root, task, READERS[task](root), lambda solution: solution)
         check_digest(task, rows)
         count = write_rows(out / f"{task}.jsonl", rows)
         yield f"{task}: {count} samples, {rows[0].question_source} questions, digest as published"
+
+
+def _read(source: Path, task: str, samples: Iterable[RawSample], completed: Callable[[Any], Any]) -> list[TaskRow]:
+    try:
+        return list(_rows(task, samples, completed))
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        # JSON of another shape than the published one can fail anywhere, also where the question is worded.
+        raise DataError(
+            f"the samples of {task} cannot be read ({type(error).__name__}: {error})", file=source, remedy=REMEDY
+        ) from error
 
 
 def _rows(task: str, samples: Iterable[RawSample], completed: Callable[[Any], Any]) -> Iterator[TaskRow]:
@@ -75,7 +85,7 @@ def _composer(task: str) -> Callable[[Any], str]:
 
 @functools.cache
 def _rules(environments: Path) -> list[dict[str, Any]]:
-    rules: list[dict[str, Any]] = read_json(environments)["instructions"]
+    rules: list[dict[str, Any]] = read_object(environments, "instructions")["instructions"]
     return rules
 
 
@@ -109,7 +119,7 @@ def check_digest(task: str, rows: list[TaskRow]) -> None:
         raise DataError(
             f"the samples of {task} are not the published ones (sha256 {sha256})",
             expected=wanted,
-            remedy="use an unmodified clone of the pinned commit",
+            remedy="use an unmodified clone of the pinned commit, with line ends as they are",
         )
 
 

@@ -73,20 +73,33 @@ def read_text(path: Path) -> str:
         with path.open(encoding="utf-8", newline="") as file:
             return file.read()
     except FileNotFoundError as error:
-        raise DataError("a file of the authors' repository is missing", file=path, remedy=_REMEDY) from error
+        raise DataError("a file of the authors' repository is missing", file=path, remedy=REMEDY) from error
     except UnicodeDecodeError as error:
-        raise DataError("the file is not UTF-8", file=path, remedy=_REMEDY) from error
+        raise DataError("the file is not UTF-8", file=path, remedy=REMEDY) from error
+    except OSError as error:
+        raise DataError(f"the file cannot be read ({error.strerror})", file=path, remedy=REMEDY) from error
 
 
-_REMEDY = "point to the folder dataset_gather of an unmodified clone of the pinned commit"
+REMEDY = "point to the folder dataset_gather of an unmodified clone of the pinned commit"
 
 
 def read_json(path: Path) -> Any:
     """Return a JSON file's value."""
     try:
         return json.loads(read_text(path))
-    except ValueError as error:
-        raise DataError("the file is not JSON", file=path, remedy=_REMEDY) from error
+    except (ValueError, RecursionError) as error:
+        raise DataError("the file is not JSON", file=path, remedy=REMEDY) from error
+
+
+def read_object(path: Path, *keys: str) -> dict[str, Any]:
+    """Return the value of a JSON file, an object that has these keys."""
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise DataError(f"the file holds a {type(value).__name__}", file=path, expected="an object", remedy=REMEDY)
+    for key in keys:
+        if key not in value:
+            raise DataError("a key is missing", file=path, key=key, remedy=REMEDY)
+    return value
 
 
 def _folder(name: str, task: str) -> Callable[[Path], Iterator[RawSample]]:
@@ -95,9 +108,9 @@ def _folder(name: str, task: str) -> Callable[[Path], Iterator[RawSample]]:
             folder = root / name / f"sample_{number}"
             if not folder.is_dir():
                 if number == 0:
-                    raise DataError("the task's first sample is missing", file=folder, remedy=_REMEDY)
+                    raise DataError("the task's first sample is missing", file=folder, remedy=REMEDY)
                 return
-            solution = read_json(folder / "solution.json")
+            solution = read_object(folder / "solution.json")
             keys = ("complexity", *_PARAMETERS.get(task, ()))
             runner = number < 50 if task == "combinatorial_calculation" else None
             yield RawSample(
@@ -129,8 +142,8 @@ def _game24(root: Path) -> Iterator[RawSample]:
     for number, row in enumerate(reader):
         try:
             numbers, rank = [int(word) for word in row["Puzzles"].split()], int(row["Rank"])
-        except (KeyError, ValueError) as error:
-            raise DataError("unreadable puzzle", file=path, row=number + 2, remedy=_REMEDY) from error
+        except (KeyError, ValueError, AttributeError, TypeError) as error:
+            raise DataError("unreadable puzzle", file=path, row=number + 2, remedy=REMEDY) from error
         yield RawSample(
             sample_id=f"sample_{number}",
             solution={"numbers": numbers, "target": 24, "csv_row": dict(row)},
@@ -142,7 +155,8 @@ def _game24(root: Path) -> Iterator[RawSample]:
 
 def _boxlift(root: Path) -> Iterator[RawSample]:
     for (boxes, lifters), number in itertools.product(((10, 3), (15, 4), (20, 5), (25, 6)), range(10)):
-        raw = read_json(root / "BoxLift_dataset" / f"BoxLift_{boxes}_{lifters}" / f"BoxLift{number}" / "BoxLift.json")
+        folder = root / "BoxLift_dataset" / f"BoxLift_{boxes}_{lifters}" / f"BoxLift{number}"
+        raw = read_object(folder / "BoxLift.json", "boxes", "lifters")
         yield RawSample(
             sample_id=f"{boxes}_{lifters}_{number}",
             solution={
@@ -164,7 +178,7 @@ def _boxnet(root: Path) -> Iterator[RawSample]:
         read = (rows, columns) in grids[:3]
         yield RawSample(
             sample_id=f"{rows}_{columns}_{number}",
-            solution={"rows": rows, "columns": columns, "state": read_json(path)},
+            solution={"rows": rows, "columns": columns, "state": read_object(path)},
             complexity={"rows": rows, "columns": columns},
             baseline=read,
             codesteer=read,
@@ -229,7 +243,8 @@ def _number_multiply(root: Path) -> Iterator[RawSample]:
 
 def _bbh(stem: str) -> Callable[[Path], Iterator[RawSample]]:
     def read(root: Path) -> Iterator[RawSample]:
-        for number, example in enumerate(read_json(root / "BIG-Bench-Hard" / "bbh" / f"{stem}.json")["examples"]):
+        examples = read_object(root / "BIG-Bench-Hard" / "bbh" / f"{stem}.json", "examples")["examples"]
+        for number, example in enumerate(examples):
             yield RawSample(
                 sample_id=f"sample_{number}",
                 solution={"input": example["input"], "target": example["target"]},
@@ -247,7 +262,7 @@ def _gsm_hard(root: Path) -> Iterator[RawSample]:
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise DataError("this line is not JSON", file=path, row=number + 1, remedy=_REMEDY) from error
+            raise DataError("this line is not JSON", file=path, row=number + 1, remedy=REMEDY) from error
         yield RawSample(
             sample_id=f"Sample_{number}", solution=row, baseline=number % 25 == 1, codesteer=number % 25 == 1
         )
@@ -259,10 +274,10 @@ def _math(subject: str) -> Callable[[Path], Iterator[RawSample]]:
         # The ids have gaps, so this one folder is listed; only numeric names count.
         found = sorted(int(path.stem) for path in folder.glob("*.json") if path.stem.isascii() and path.stem.isdigit())
         if not found:
-            raise DataError("the folder holds no problem", file=folder, remedy=_REMEDY)
+            raise DataError("the folder holds no problem", file=folder, remedy=REMEDY)
         evaluated = frozenset([number for number in found if number < 1000][:50])
         for number in found:
-            record = read_json(folder / f"{number}.json")
+            record = read_object(folder / f"{number}.json", "solution", "level", "type")
             yield RawSample(
                 sample_id=f"Sample_{number}",
                 solution=record | {"boxed_target": boxed_content(record["solution"])},
@@ -299,7 +314,7 @@ def path_plan(environments: Path) -> Iterator[RawSample]:
 
     The sentence of an instruction is composed by `datasets_build`, like the question.
     """
-    data = read_json(environments)
+    data = read_object(environments, "environments", "instructions", "walls")
     for number, environment in enumerate(data["environments"]):
         for index in range(len(data["instructions"])):
             yield RawSample(
