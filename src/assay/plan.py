@@ -15,6 +15,7 @@ from assay.artifact.make import Maker
 from assay.artifact.recipe import Plan, Recipes
 from assay.artifact.stages import GROUPS, STAGES
 from assay.budget import check, estimate
+from assay.config.files import unknown_key
 from assay.config.load import Configs, load_configs
 from assay.errors import ConfigError
 from assay.records.atomic import write_if_changed
@@ -114,6 +115,9 @@ def named_jobs(configs: Configs) -> Iterator[tuple[str, Job]]:
             key="benchmarks",
             expected="one of " + ", ".join(BENCHMARKS),
         )
+    for name in configs.table.markdown:
+        if name not in BENCHMARKS:
+            raise unknown_key(f"markdown.{name}", name, BENCHMARKS, "configs/table.yaml")
     clash = [name for name in BENCHMARKS if name in STAGES]
     if clash:
         raise ConfigError(f"the benchmark {clash[0]!r} is named like a stage", remedy="rename it")

@@ -9,14 +9,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
+from assay.config.files import unknown_key
 from assay.errors import AssayError
 from assay.plan import Project, open_project
 
 
-def plan_or_stop(experiment: str | None) -> Project:
-    """Plan, or leave with the error's sentence and exit code instead of the engine's traceback."""
+def plan_or_stop(config: Mapping[str, object]) -> Project:
+    """Plan, or leave with the error's sentence and exit code instead of the engine's traceback.
+
+    Parameters
+    ----------
+    config : mapping
+        What `snakemake --config` says; the one key is `experiment`.
+    """
     try:
-        return open_project(experiment=experiment)
+        for key in config:
+            if key != "experiment":
+                raise unknown_key(key, key, ["experiment"], "--config")
+        named = config.get("experiment")
+        return open_project(experiment=None if named is None else str(named))
     except AssayError as error:
         print(f"assay: {error}", file=sys.stderr)  # noqa: T201
         raise SystemExit(error.exit_code) from None

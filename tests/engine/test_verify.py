@@ -78,3 +78,40 @@ def test_a_damaged_input_stops_what_reads_it(project):
     assert result.code != 0
     assert "generations.jsonl: the data file is damaged" in result.text
     assert "Traceback" not in result.text
+
+
+def test_only_what_verifies_is_pinned(project):
+    table = project.folder / "results/table.csv"
+    right = table.read_bytes()
+    table.write_bytes(right.replace(b"isa", b"bytes"))
+    result = project.run("assay", "pin", "v1")
+    assert result.code == 5
+    assert "results/table.csv: differs from" in result.text
+    table.write_bytes(right)
+    data = next((project.folder / "results/labels/toy.tiny-a.greedy").glob("*/labels.jsonl"))
+    data.write_bytes(data.read_bytes().replace(b"1", b"2", 1))
+    result = project.run("assay", "pin", "v1")
+    assert result.code == 5
+    assert "labels.jsonl: the data file is damaged" in result.text
+    assert not (project.folder / "pins").exists()
+
+
+def test_status_does_not_call_an_artifact_current_that_lacks_something(project):
+    folder = next(iter((project.folder / "results/labels/toy.tiny-a.greedy").iterdir()))
+    before = project.call("assay", "status")
+    assert "damaged" not in before
+    (folder / "labels.jsonl").unlink()
+    text = project.call("assay", "status")
+    assert "damaged   results/labels/toy.tiny-a.greedy" in text
+    assert "labels.jsonl is missing" in text
+    assert ", 1 damaged" in text
+    (folder / "manifest.json").unlink()
+    (folder / "manifest.json").mkdir()
+    assert "the manifest cannot be read" in project.call("assay", "status")
+    assert "manifest.json: the manifest cannot be read" in problems(project)
+
+
+def test_a_link_in_an_artifact_is_found(project):
+    folder = next(iter((project.folder / "results/labels/toy.tiny-a.greedy").iterdir()))
+    (folder / "extra").symlink_to(project.folder, target_is_directory=True)
+    assert "extra: is not in the manifest" in problems(project)

@@ -88,6 +88,9 @@ BAD = [
     ("configs/toy.yaml", "template:", "template: x\ntemplate:", ["toy.yaml", "stands twice"]),
     ("configs/toy.yaml", "template:", "template: [", ["toy.yaml"]),
     ("constraints.txt", "scipy==", "scipyy==", ["constraints.txt", "scipy", "pin it"]),
+    ("configs/toy.yaml", "threshold: 2", "threshold: yes", ["toy.yaml", "threshold", "neither true nor false"]),
+    ("configs/table.yaml", "markdown_digits: 3", "markdown_digits: -1", ["table.yaml", "markdown_digits", "0"]),
+    ("configs/table.yaml", "  fks:", "  fsk:", ["configs/table.yaml", "'fsk' is not known", "fks"]),
 ]  # fmt: skip
 
 
@@ -130,3 +133,21 @@ def test_a_change_during_a_run_is_refused(built):
     result = built.run("assay", "make", "labels", "toy.tiny-a.greedy", "0" * 12)
     assert result.code == 5
     assert "run the command again" in result.text
+
+
+@pytest.mark.parametrize("chosen", ["experimnt=toy", "experiment=tyo", "experiment=../experiment", "experiment=5"])
+def test_a_misspelled_choice_of_the_experiment_is_no_run_of_another(chosen, built):
+    result = built.run("snakemake", "-n", "--config", chosen)
+    assert result.code == 3
+    assert "is not known" in result.text
+    assert "Traceback" not in result.text
+
+
+def test_a_spoiled_list_of_absent_models_says_what_to_do(built, tmp_path):
+    project = copy(built, tmp_path / "p")
+    project.edit("configs/experiments/toy.yaml", "seeds: [0]", "optional_models: [copied]\nseeds: [0]")
+    (project.folder / ".assay").mkdir(exist_ok=True)
+    (project.folder / ".assay/absent_models.json").write_text("[")
+    result = project.run("assay", "plan")
+    assert result.code == 3
+    assert "absent_models.json: the file is spoiled; delete it" in result.text

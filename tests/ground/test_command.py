@@ -2,10 +2,13 @@
 
 import errno
 import os
+import shutil
 
 import pytest
 
 from assay.cli.main import COMMANDS, main
+from assay.config.load import read_absent
+from assay.model.fetch import UnavailableError
 
 
 def test_without_a_command_the_commands_are_listed(capsys):
@@ -63,3 +66,36 @@ def test_another_error_of_the_system_is_not_hidden(monkeypatch):
     monkeypatch.setattr("assay.cli.status.run", run)
     with pytest.raises(FileNotFoundError):
         main(["status"])
+
+
+def test_publishing_what_is_not_there_is_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["publish", "nowhere.csv", "out.csv"]) == 5
+    assert "nowhere.csv: the artifact's file is missing" in capsys.readouterr().err
+    (tmp_path / "source.csv").write_text("x")
+    (tmp_path / "out.csv").mkdir()
+    assert main(["publish", "source.csv", "out.csv"]) == 5
+    assert "out.csv: a folder stands" in capsys.readouterr().err
+
+
+def test_a_folder_without_task_files_is_not_recorded(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["data", "lock", "symbench"]) == 4
+    assert "the folder holds no task files" in capsys.readouterr().err
+    assert not (tmp_path / "configs").exists()
+
+
+def test_fetching_for_one_experiment_forgets_nothing_about_another(tmp_path, monkeypatch, root, capsys):
+    def refuse(entry, *_):
+        raise UnavailableError(f"{entry.name} cannot be had")
+
+    shutil.copytree(root / "configs", tmp_path / "configs")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("assay.model.fetch.fetch", refuse)
+    experiments = tmp_path / "configs/experiments"
+    for name, model in (("one", "tiny-a"), ("two", "tiny-b")):
+        text = f"models: [{model}]\noptional_models: [{model}]\nbenchmarks: {{fks: {{}}}}\n"
+        (experiments / f"{name}.yaml").write_text(text)
+        assert main(["fetch", "--experiment", name]) == 0
+    assert read_absent(tmp_path) == ["tiny-a", "tiny-b"]
+    capsys.readouterr()

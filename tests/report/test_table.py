@@ -3,6 +3,9 @@
 import csv
 import io
 
+import pytest
+
+from assay.errors import DataError
 from assay.records.jsonl import write_rows
 from assay.records.rows import MetricRow
 from assay.records.step import Input, Inputs
@@ -42,3 +45,10 @@ def test_rows_have_a_fixed_order_and_floats_round_trip(tmp_path):
     assert rows == table(first, second)
     assert [(row["model"], row["value"]) for row in rows] == [("a", ""), ("b", "0.30000000000000004"), ("c", "1.0")]
     assert [row["artifact"] for row in rows] == ["a" * 12, "a" * 12, "b" * 12]
+
+
+def test_two_artifacts_that_measured_what_has_one_name_are_refused(tmp_path):
+    first = artifact(tmp_path / "a", "a" * 64, "isa", [number("m", 0.25)])
+    second = artifact(tmp_path / "b", "b" * 64, "isa", [number("m", 0.75)])
+    with pytest.raises(DataError, match="1 numbers of several artifacts have one name"):
+        table(first, second)

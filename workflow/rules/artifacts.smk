@@ -5,7 +5,7 @@ from assay.artifact.stages import GROUPS, STAGES
 from assay.workflow import PublishedState, plan_or_stop, release_stale_locks
 
 EXPERIMENT = config.get("experiment")
-PROJECT = plan_or_stop(EXPERIMENT)
+PROJECT = plan_or_stop(config)
 PLAN = PROJECT.plan
 MAKE = "assay make" + (f" --experiment {EXPERIMENT}" if EXPERIMENT else "")
 LOCKS = release_stale_locks(PROJECT.root)

@@ -36,6 +36,8 @@ class Declared:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError as error:
             raise ConfigError("the file does not exist", file=CONSTRAINTS, expected="pinned versions") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"the file cannot be read ({error})", file=CONSTRAINTS, expected="text") from error
         head = _PYTHON.search(text)
         if head is None:
             raise ConfigError(

@@ -1,5 +1,6 @@
 """Why an artifact is not current: the first component of its key that differs, as a sentence."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from assay.artifact.recipe import Planned
 from assay.artifact.store import finished
 from assay.errors import ArtifactError
 
-State = Literal["current", "missing", "changed", "upstream"]
+State = Literal["current", "damaged", "missing", "changed", "upstream"]
 # In the order in which people think: what did I change?
 _COMPONENTS = ("config", "lock", "function", "code", "libraries", "python", "version")
 
@@ -19,8 +20,9 @@ _COMPONENTS = ("config", "lock", "function", "code", "libraries", "python", "ver
 class Status:
     """State of one planned artifact.
 
-    `missing`: nothing of this item was ever made; `changed`: a component of its own differs from the newest
-    one that was; `upstream`: only its inputs differ.
+    `damaged`: it is there, but its manifest cannot be read, or a file is missing or has another size; `missing`:
+    nothing of this item was ever made; `changed`: a component of its own differs from the newest one that was;
+    `upstream`: only its inputs differ.
     """
 
     planned: Planned
@@ -30,8 +32,9 @@ class Status:
 
 def status(root: Path, planned: Planned) -> Status:
     """Return whether a planned artifact exists, else what changed since the newest one of the same item."""
-    if (root / planned.manifest).is_file():
-        return Status(planned, "current")
+    if os.path.lexists(root / planned.manifest):
+        damage = _damage(root, planned)
+        return Status(planned, "damaged" if damage else "current", damage)
     latest = _latest(root, planned)
     if latest is None:
         return Status(planned, "missing", "never made")
@@ -45,6 +48,20 @@ def status(root: Path, planned: Planned) -> Status:
         if before.get((role, *upstream.name)) != upstream.key:
             return Status(planned, "upstream", f"{upstream.job.name} is another artifact")
     return Status(planned, "upstream", "the inputs are others")
+
+
+def _damage(root: Path, planned: Planned) -> str:
+    """Return what a look at manifest and sizes finds; `assay verify` reads every byte."""
+    try:
+        files = read_manifest(root / planned.manifest).files
+    except ArtifactError as error:
+        return error.message
+    for name, file in files.items():
+        path = root / planned.folder / name
+        if not path.is_file() or path.stat().st_size != file.size:
+            what = "has another size" if path.is_file() else "is missing"
+            return f"{name} {what}; delete the folder, or restore it by dvc checkout"
+    return ""
 
 
 def _latest(root: Path, planned: Planned) -> Manifest | None:

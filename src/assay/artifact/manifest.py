@@ -73,10 +73,11 @@ def files_digest(files: dict[str, File]) -> str:
 
 
 def data_files(folder: Path) -> list[str]:
-    """Return the names of an artifact's data files, sorted; folders inside are walked."""
+    """Return the names of an artifact's data files, sorted; folders inside are walked, links to folders are named."""
     found = []
-    for base, _, names in os.walk(folder):
-        for name in names:
+    for base, folders, names in os.walk(folder):
+        links = [name for name in folders if (Path(base) / name).is_symlink()]
+        for name in (*names, *links):
             relative = (Path(base) / name).relative_to(folder).as_posix()
             if relative not in (MANIFEST, ENVELOPE):
                 found.append(relative)
@@ -98,8 +99,10 @@ def read_manifest(path: Path) -> Manifest:
     """
     try:
         manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise ArtifactError("the artifact is missing", file=path, remedy="run snakemake, or dvc pull") from error
+    except OSError as error:
+        raise ArtifactError(f"the manifest cannot be read ({error.strerror})", file=path) from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ArtifactError(
             f"the manifest is damaged ({error})", file=path, remedy=f"delete {path.parent} and run snakemake again"

@@ -26,7 +26,8 @@ class Verified:
         self._path = root / ".assay" / "hashed_files.json"
         self._known: dict[str, str] = {}
         with contextlib.suppress(FileNotFoundError, ValueError):
-            self._known = json.loads(self._path.read_bytes())
+            known = json.loads(self._path.read_bytes())
+            self._known = known if isinstance(known, dict) else {}
 
     def digest(self, path: Path) -> str:
         """Return a file's sha256; small files are always read."""

@@ -75,6 +75,8 @@ def _fks(args: argparse.Namespace, root: Path) -> dict[str, dict[str, Any]]:
 
 def _folder(args: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """Fetch into a folder of task files, and return its lock entry."""
+    from assay.errors import DataError
+
     out = (args.out if args.action == "fetch" else None) or Path("data") / args.benchmark
     if args.benchmark == "symbench":
         from assay.symbench.fetch import fetch
@@ -93,7 +95,10 @@ def _folder(args: argparse.Namespace) -> dict[str, dict[str, Any]]:
         for line in fetch(args.source, out, args.companion):
             print(line)
         print(f"written to {out}")
-    return {args.benchmark: entry()}
+    found = entry()
+    if not found["files"]:
+        raise DataError("the folder holds no task files", file=out, remedy=f"run `assay data fetch {args.benchmark}`")
+    return {args.benchmark: found}
 
 
 def record(root: Path, old: dict[str, Any] | None, name: str, entry: dict[str, Any], renew: bool) -> str:

@@ -13,7 +13,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fetch each model; leave out, with a line, those of the experiment that are optional and cannot be had."""
-    from assay.config.load import ABSENT_FILE, load_configs
+    from assay.config.load import ABSENT_FILE, load_configs, read_absent
     from assay.config.models import choose, read_registry
     from assay.model.cache import Cache
     from assay.model.fetch import REQUIREMENTS, UnavailableError, fetch
@@ -27,7 +27,8 @@ def run(args: argparse.Namespace) -> int:
                 print(f"{entry.name}: present")
         return 0
     configs = load_configs(root, args.experiment)
-    absent = []
+    # What only another experiment names stays as it was found.
+    absent = [name for name in read_absent(root) if name not in configs.experiment.models]
     for name in configs.experiment.models:
         try:
             if not fetch(configs.model(name), cache, root / REQUIREMENTS, _say):

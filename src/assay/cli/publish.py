@@ -12,8 +12,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Copy the bytes; what the target held is replaced by one rename."""
+    from assay.errors import ArtifactError
     from assay.records.atomic import atomic_file
 
+    if not args.source.is_file():
+        raise ArtifactError("the artifact's file is missing", file=args.source, remedy="run snakemake")
+    if args.target.is_dir():
+        raise ArtifactError("a folder stands in the place of the published file", file=args.target, remedy="move it")
     with atomic_file(args.target) as file:
         file.write(args.source.read_bytes())
     return 0

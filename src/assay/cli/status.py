@@ -29,5 +29,6 @@ def run(args: argparse.Namespace) -> int:
             reason = f"  ({found.reason})" if found.reason else ""
             print(f"{found.state:9} {planned.folder}{reason}")
     if not args.json:
-        print(", ".join(f"{counts[state]} {state}" for state in ("current", "changed", "upstream", "missing")))
+        print(", ".join(f"{counts[state]} {state}" for state in ("current", "changed", "upstream", "missing")), end="")
+        print(f", {counts['damaged']} damaged" if counts["damaged"] else "")
     return 0

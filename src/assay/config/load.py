@@ -3,6 +3,7 @@
 import functools
 import importlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 CHOICE_FILE = Path("configs/experiment.yaml")
 # Written by `assay fetch` where an optional model's weights cannot be had on this machine.
 ABSENT_FILE = Path(".assay/absent_models.json")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,7 @@ class Configs:
     @functools.cached_property
     def absent_models(self) -> tuple[str, ...]:
         """Optional models that this machine could not fetch."""
-        path = self.root / ABSENT_FILE
-        names = json.loads(path.read_text()) if path.is_file() else []
+        names = read_absent(self.root)
         return tuple(name for name in self.experiment.optional_models if name in names)
 
     @property
@@ -56,10 +57,16 @@ class Configs:
         """The models of the experiment that are not left out, in its order."""
         return [name for name in self.experiment.models if name not in self.absent_models]
 
-    def model(self, name: str) -> "ModelEntry":
-        """Return a registry entry; an unknown name is an error that lists near ones."""
+    def model(self, name: str, file: str | None = None, key: str = "models") -> "ModelEntry":
+        """Return a registry entry; an unknown name is an error that lists near ones.
+
+        Parameters
+        ----------
+        file, key : str
+            Where the name stands, if it is not a model of the experiment.
+        """
         if name not in self.models:
-            raise unknown_key("models", name, self.models, f"configs/experiments/{self.name}.yaml")
+            raise unknown_key(key, name, self.models, file or f"configs/experiments/{self.name}.yaml")
         return self.models[name]
 
     def section(self, kind: type[Strict], name: str, over: dict[str, Any] | None = None) -> Any:
@@ -119,11 +126,13 @@ def load_configs(root: Path, experiment: str | None = None) -> Configs:
     experiment : str, optional
         Name of an experiment; by default the one that `configs/experiment.yaml` chooses.
     """
-    name = experiment or validate(Choice, read_yaml(root / CHOICE_FILE), CHOICE_FILE).use
+    name = validate(Choice, read_yaml(root / CHOICE_FILE), CHOICE_FILE).use if experiment is None else str(experiment)
     file = Path(f"configs/experiments/{name}.yaml")
-    if not (root / file).is_file():
+    # The name becomes part of paths and of command lines.
+    if not _NAME.match(name) or not (root / file).is_file():
         known = sorted(path.stem for path in (root / "configs/experiments").glob("*.yaml"))
-        raise unknown_key("use", name, known, CHOICE_FILE)
+        where = CHOICE_FILE if experiment is None else Path("configs/experiments")
+        raise unknown_key("use" if experiment is None else "experiment", name, known, where)
     chosen = validate(Experiment, read_yaml(root / file), file)
     stray = [name for name in chosen.optional_models if name not in chosen.models]
     if stray:
@@ -132,3 +141,21 @@ def load_configs(root: Path, experiment: str | None = None) -> Configs:
     for model in chosen.models:
         configs.model(model)
     return configs
+
+
+def read_absent(root: Path) -> list[str]:
+    """Return the models that `assay fetch` could not have on this machine.
+
+    Raises
+    ------
+    ConfigError
+        If the file that says so is spoiled.
+    """
+    path = root / ABSENT_FILE
+    try:
+        names = json.loads(path.read_bytes()) if path.is_file() else []
+    except ValueError as error:
+        raise ConfigError(
+            "the file is spoiled", file=ABSENT_FILE, remedy="delete it, and run `assay fetch` again"
+        ) from error
+    return names if isinstance(names, list) else []

@@ -1,6 +1,8 @@
 """Layout of the published table."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
 
 from assay.config.files import Strict
 
@@ -25,7 +27,14 @@ class TableConfig(Strict):
 
     order: list[Column] = ["benchmark", "dataset", "metric", "setting", "method", "profile", "baseline", "model"]
     """Columns by which the rows of `table.csv` are sorted."""
-    markdown_digits: int = 3
+    markdown_digits: Annotated[int, Field(ge=0, le=17)] = 3
     """Decimals in the Markdown form; the CSV always holds the full value."""
     markdown: dict[str, MarkdownSection] = {}
     """Benchmark -> rows shown in the Markdown form; a benchmark that is not named shows all."""
+
+    @field_validator("order")
+    @classmethod
+    def _unique(cls, values: list[Column]) -> list[Column]:
+        if len(set(values)) != len(values):
+            raise ValueError("each column once")
+        return values

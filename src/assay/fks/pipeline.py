@@ -66,9 +66,9 @@ def _check_models(configs: Configs) -> None:
             remedy="choose another judge: one that judges its own answers favours them",
         )
     if judge is not None:
-        configs.model(judge)
+        configs.model(judge, _FILE, "judge.model")
     for name in configs.fks.qualification.filter_models:
-        if isinstance(configs.model(name).source, Endpoint):
+        if isinstance(configs.model(name, _FILE, "qualification.filter_models").source, Endpoint):
             raise ConfigError(
                 f"{name} is an endpoint, which does not show its next token",
                 file=_FILE,

@@ -12,7 +12,7 @@ import yaml
 from assay.artifact.environment import CONSTRAINTS
 from assay.artifact.manifest import MANIFEST, read_manifest
 from assay.artifact.recipe import ATTIC, RESULTS, SHORT
-from assay.artifact.verify import Problem, verify_folder
+from assay.artifact.verify import Problem, verify_folder, verify_plan, verify_published
 from assay.canonical import file_digest
 from assay.config.files import Strict, read_yaml, unknown_key, validate
 from assay.errors import ArtifactError, ConfigError
@@ -20,6 +20,7 @@ from assay.plan import MAIN_TABLE, Project
 from assay.records.atomic import write_if_changed
 
 PINS = Path("pins")
+SCHEMA = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 _HEAD = """\
 # A pin: exactly these artifacts gave exactly these numbers. Written by `assay pin`; checked by `assay verify --pin`.
@@ -57,15 +58,21 @@ class Pin(Strict):
 
 
 def write_pin(project: Project, name: str) -> tuple[Path, Pin]:
-    """Pin every artifact and every table cell of the plan.
+    """Pin every artifact and every table cell of the plan, after verifying them.
 
     Raises
     ------
     ArtifactError
-        If an artifact of the plan is missing or a published copy is not the planned one.
+        If an artifact of the plan is missing or damaged, or a published copy is not the planned one.
     """
     if not _NAME.match(name):
         raise ConfigError(f"{name!r} cannot be the name of a pin", expected="letters, digits, . _ -")
+    problems = [*verify_plan(project.root, project.plan), *verify_published(project.root, project.published)]
+    if problems:
+        first, more = problems[0], f" ({len(problems) - 1} more)" if problems[1:] else ""
+        raise ArtifactError(
+            f"{first.what}{more}", file=first.path, remedy="run snakemake, or see `assay verify`, and pin again"
+        )
     pinned = []
     for planned in project.plan.values():
         manifest = read_manifest(project.root / planned.manifest)
@@ -79,11 +86,8 @@ def write_pin(project: Project, name: str) -> tuple[Path, Pin]:
                 determinism=manifest.determinism,
             )
         )
-    missing = [path for path in project.published if not (project.root / path).is_file()]
-    if missing:
-        raise ArtifactError("the published copy is missing", file=missing[0], remedy="run snakemake")
     pin = Pin(
-        schema_version=1,
+        schema_version=SCHEMA,
         name=name,
         experiment=project.configs.name,
         files={path: file_digest(project.root / path) for path in _declared_files(project.root)},
@@ -120,6 +124,8 @@ def verify_pin(root: Path, name: str) -> Iterator[Problem]:
     if not (root / path).is_file():
         raise unknown_key("pin", name, [p.stem for p in (root / PINS).glob("*.yaml")], PINS)
     pin = validate(Pin, read_yaml(root / path), path)
+    if pin.schema_version != SCHEMA:
+        raise ConfigError(f"the pin has schema {pin.schema_version}", file=path, expected=f"schema {SCHEMA}")
     for file, sha256 in (pin.files | pin.published).items():
         if not (root / file).is_file():
             yield Problem(file, "is missing")

@@ -2,11 +2,13 @@
 
 import csv
 import io
+from collections import Counter
 from typing import Any
 
 import msgspec
 
 from assay.canonical import canonical_bytes
+from assay.errors import DataError
 from assay.records.rows import MetricRow
 from assay.records.step import Inputs, Outputs
 from assay.report.markdown import Section, markdown
@@ -15,6 +17,7 @@ COLUMNS = (
     "benchmark", "dataset", "model", "method", "profile", "setting", "metric", "baseline",
     "value", "ci_low", "ci_high", "unit", "n", "n_failed", "determinism", "artifact",
 )  # fmt: skip
+PRIMARY_KEY = COLUMNS[:8]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,6 +33,11 @@ def build(config: dict[str, Any], inputs: Inputs) -> Outputs:
 
     One measured number is one row of `table.csv`; floats are written with `repr`, so that they round-trip, and a
     value that is not defined is an empty cell.
+
+    Raises
+    ------
+    DataError
+        If two artifacts measured what has one name.
     """
     settings = msgspec.convert(config, Settings)
     rows = []
@@ -39,7 +47,15 @@ def build(config: dict[str, Any], inputs: Inputs) -> Outputs:
             cells["artifact"] = artifact.key[:12]
             cells["determinism"] = row.determinism or artifact.determinism
             rows.append(cells)
-    rows.sort(key=lambda cells: [cells[name] for name in settings.order] + [cells[name] for name in COLUMNS[:8]])
+    seen = Counter(tuple(cells[name] for name in PRIMARY_KEY) for cells in rows)
+    repeated = [key for key, count in seen.items() if count > 1]
+    if repeated:
+        raise DataError(
+            f"{len(repeated)} numbers of several artifacts have one name, first {repeated[0]}",
+            file="table.csv",
+            expected="a primary key",
+        )
+    rows.sort(key=lambda cells: [cells[name] for name in settings.order] + [cells[name] for name in PRIMARY_KEY])
     return {
         "table.csv": _csv(rows),
         "table.md": markdown(rows, settings.markdown, settings.markdown_digits).encode(),

@@ -105,7 +105,7 @@ def _check(configs: Configs, name: str, method: MethodConfig) -> None:
     """Refuse a user that is neither scripted nor a model other than the evaluated ones."""
     if method.user in ("scripted", "adversarial"):
         return
-    configs.model(method.user)
+    configs.model(method.user, "configs/sopbench.yaml", f"methods.{name}.user")
     if method.user in configs.experiment.models:
         raise ConfigError(
             f"{method.user!r} plays the user and is evaluated",

@@ -156,7 +156,7 @@ def _check(configs: Configs, name: str, method: Method) -> None:
                 key=f"methods.{name}.{role}",
                 expected=" or ".join(_ROLES.get(method.kind, ("no other model",))),
             )
-        configs.model(played)
+        configs.model(played, _FILE, f"methods.{name}.{role}")
 
 
 def _tasks(configs: Configs, data: str) -> Job:
