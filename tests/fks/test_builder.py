@@ -218,6 +218,7 @@ NATURAL = {
     "currency_US": {"fr": ("dollar américain",), "es": ("dólar americano",), "ru": ("американский доллар",)},
     "currency_TM": {"ru": ("туркменский манат",)},
     "currency_MW": {"de": ("Malawischer Kwacha",)},
+    "capital_of_cap-TT": {"fr": ("Trinidad & Tobago", "Trinité-et-Tobago")},
     "continent_AU": {"ru": ("Океания", "Австралия"), "zh": ("大洋洲", "澳大利亚")},
 }
 
