@@ -258,6 +258,18 @@ def test_a_call_of_a_tool_that_was_not_offered() -> None:
     assert (corrected.no_tool_call_error, corrected.n_unoffered) == (False, 1)
 
 
+def test_a_call_that_was_not_offered_changes_nothing_behind_the_rules() -> None:
+    """It was answered with "not found": then neither the state nor who is logged in may differ afterwards."""
+    gone = CallRow("set_safety_box", json.dumps(KNOWN), "Error: Tool set_safety_box not found.", outcome="missing")
+    offered = set(PROCEDURES["bank"].system.functions) - {"set_safety_box"}
+    calls = [LOGIN, ADMIN, EXIST, gone, OPENED]
+    verdict = judged("bank", SAFE, calls, profile="corrected", offered=offered)
+    assert (verdict.no_tool_call_error, verdict.database_match, verdict.success_lenient) == (False, True, True)
+    no_login = msgspec.structs.replace(LOGIN, content="Error: Tool login_user not found.", outcome="missing")
+    verdict = judged("bank", SAFE, [no_login, ADMIN, EXIST, OPENED], profile="corrected", offered={"get_safety_box"})
+    assert not verdict.success_lenient
+
+
 def test_a_retried_call_passes_leniently() -> None:
     calls = [LOGIN, ADMIN, call("get_safety_box", "TypeError: x", user="ana"), OPENED]
     for profile in PROFILES:
@@ -325,6 +337,9 @@ def test_a_refusal_is_justified_by_the_verification_that_fails() -> None:
         assert not refusal_justified(judge, prepared, [])
         assert not refusal_justified(judge, prepared, [LOGIN, EXIST])
         assert not refusal_justified(judge, prepared, [LOGIN, other])
+        nothing = "Error: Tool internal_get_credit_score not found."
+        absent = msgspec.structs.replace(score, content=nothing, outcome="missing")
+        assert not refusal_justified(judge, prepared, [LOGIN, absent])
 
 
 HOSTILE = [
@@ -342,6 +357,10 @@ HOSTILE = [
     CallRow("transfer_funds", '{"username": "ana", "destination_username": "bea", "amount": "much", "unit": 5}', "x"),
     CallRow("get_safety_box", '{"username": "\\ud800"}', "\ud800"),
     CallRow("get_safety_box", "{1: 2}", "x"),
+    CallRow("get_safety_box", '{"username": ' + "[" * 450 + "]" * 450 + "}", "False"),
+    CallRow("get_safety_box", '{"username": ' + "[" * 450 + "null" + "]" * 450 + "}", "[" * 450 + "]" * 450),
+    CallRow("internal_check_username_exist", '{"username": ' + '{"a": ' * 450 + "1" + "}" * 451, "False"),
+    CallRow("get_safety_box", '{"username": ["\\ud800", ' + "[" * 900 + "]" * 900 + "]}", "False"),
 ]
 
 

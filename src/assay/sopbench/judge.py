@@ -197,11 +197,11 @@ class Judge:
     ) -> None:
         name = call.called
         arguments = self.reading.arguments(call.arguments)
-        status, value = self.execute(name, arguments, strict)
-        if offered is not None and name not in offered:
-            replay.n_unoffered += 1
-            if self.reading.careful:
-                status = FAILED
+        unoffered = offered is not None and name not in offered
+        replay.n_unoffered += unoffered
+        # What was not offered was not carried out: behind the rules it must not be either (a login, a write).
+        ignored = unoffered and self.reading.careful
+        status, value = (FAILED, None) if ignored else self.execute(name, arguments, strict)
         if status == FAILED:
             replay.n_errors += 1
             replay.no_tool_call_error = False

@@ -22,6 +22,8 @@ def refusal_justified(judge: Judge, prepared: PreparedTask, calls: Sequence[Call
     strict = judge.open(prepared)
     walk = judge.walk(prepared)
     for call in calls:
+        if call.outcome == "missing":
+            continue  # a tool that was not there has shown nothing
         arguments = judge.reading.arguments(call.arguments)
         status, _ = judge.execute(call.called, arguments, strict)
         if status != FAILED:

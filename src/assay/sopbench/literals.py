@@ -119,14 +119,33 @@ def strict_json(text: str) -> Any:
     Raises
     ------
     ValueError
-        For anything else, NaN and nesting beyond Python's own limit included.
+        For anything else, NaN and nesting deeper than any argument of a domain included.
     """
+    try:
+        value = _json(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    if _too_deep(text, value):
+        raise ValueError(f"it is nested more than {_MAX_DEPTH} deep")
+    return value
+
+
+def _json(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except UnicodeEncodeError:
         return json.loads(text, parse_constant=_refuse)  # a lone surrogate, which models do write
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError(str(error)) from error
+
+
+def _too_deep(text: str, value: Any) -> bool:
+    """Return whether JSON data is nested so deep that what walks through it could exceed Python's recursion limit."""
+    if text.count("[") + text.count("{") <= _MAX_DEPTH:
+        return False
+    level = [value]
+    for _ in range(_MAX_DEPTH + 1):
+        groups = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
+        level = [child for group in groups for child in group]
+    return bool(level)
 
 
 def _refuse(name: str) -> Any:
@@ -152,6 +171,8 @@ def arguments_literal(text: str) -> Any:
             value = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             return _literal(text)
+        if _too_deep(text, value):
+            return text
         if ("true" in text or "false" in text or "null" in text) and _holds_names(value):
             return text
         return value

@@ -84,7 +84,7 @@ class Bench:
             rollout.final_database,
             n_sender_messages=rollout.n_sender_messages,
             dialect=rollout.content_dialect,
-            offered=frozenset(rollout.offered) if rollout.offered else None,
+            offered=frozenset(rollout.offered),
         )
         if not row.task.action_should_succeed:
             verdict = msgspec.structs.replace(
