@@ -184,6 +184,10 @@ def with_message(record: dict[str, Any], message: Any) -> dict[str, Any]:
     return {**run, "interaction": [message, *run["interaction"]]}
 
 
+def calling(name: Any) -> dict[str, Any]:
+    return {"sender": "assistant", "tool_calls": [{"function": {"name": name, "arguments": "{}"}}]}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -215,6 +219,14 @@ def with_message(record: dict[str, Any], message: Any) -> dict[str, Any]:
                 {**records[0], "task": {**records[0]["task"], "user_goal": "", "directed_action_graph": {"nodes": []}}}
             ],
             "row 0.*user_goal",
+        ),
+        (
+            lambda records: [{**records[0], "interactions": [with_message(records[0], calling(["pay"]))]}],
+            "run 0.*named \\['pay'\\]",
+        ),
+        (
+            lambda records: [{**records[0], "task": {**records[0]["task"], "user_known": {"a": "\ud800"}}}],
+            "row 0.*surrogate",
         ),
         (lambda records: json.dumps(records).replace('"balance": ', '"balance": NaN, "was": ', 1), "row 0.*NaN"),
     ],

@@ -4,6 +4,7 @@ import csv
 import importlib
 import io
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,8 @@ def test_an_edit_of_the_config_moves_only_what_reads_it(root: Path, tmp_path: Pa
         ({"profiles": ["upstream", "upstream"]}, "once"),
         ({"scripted": ["nobody"]}, "scripted"),
         ({"domain": ["bank"]}, "domain"),
+        ({"methods": {"m": {"domains": ["libary"]}}}, "'libary' is no domain"),
+        ({"methods": {"m": {"domains": []}}}, "methods.m.domains"),
     ],
 )
 def test_wrong_configs_are_refused(root: Path, tmp_path: Path, over: dict[str, Any], words: str) -> None:
@@ -322,3 +325,18 @@ def test_published_tasks_are_fetched_locked_and_planned(root: Path, tmp_path: Pa
         list(fetch.fetch(str(folder), tmp_path / "again", None))
     with pytest.raises(ConfigError):
         planned(configs)
+
+
+def test_odd_sources_of_published_tasks_are_named(tmp_path: Path, vectors: Path) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(vectors / "tasks", source)
+    place = tmp_path / "file"
+    place.write_text("")
+    with pytest.raises(DataError, match="file where the folder should be"):
+        list(fetch.fetch(str(source), place, None))
+    for damaged in (b"", b"no xz", (source / "hotel_tasks.json.xz").read_bytes()[:3000]):
+        (source / "hotel_tasks.json.xz").write_bytes(damaged)
+        with pytest.raises(DataError, match="cut off") as caught:
+            list(fetch.fetch(str(source), tmp_path / "out", None))
+        assert caught.value.file == str(source / "hotel_tasks.json.xz")
+    assert not (tmp_path / "out").exists()  # nothing is written before everything was looked at

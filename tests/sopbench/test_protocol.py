@@ -81,6 +81,13 @@ def test_a_refusal_passes_only_if_the_oracle_says_so() -> None:
     assert not needless.permission
 
 
+def test_a_refusal_fails_where_the_oracle_changes_the_state() -> None:
+    rule = Single(A)
+    gold = Oracle({A: False}, {Helper("pay", USER): rule}, {"paid": 0}, {"paid": 1})
+    verdict = evaluate_trace(Request("pay", USER, rule), Trace((), {"paid": 1}), gold)
+    assert (verdict.database, verdict.permission) == (False, True)
+
+
 def test_a_claim_overrides_nothing() -> None:
     verdict = judged(Single(A), "aP", {A: False}, paid=1, claims=True)
     assert (verdict.database, verdict.permission) == (False, False)

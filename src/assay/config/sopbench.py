@@ -57,7 +57,7 @@ class MethodConfig(Strict):
     """Order of the tools; without it they keep their order."""
     unpublished_tools: bool = False
     """Offer the functions for which the published data has no schema."""
-    domains: list[Domain] | None = None
+    domains: Annotated[list[Domain], Field(min_length=1)] | None = None
     """Domains that the method is run on; all if left out."""
     tasks_per_domain: PositiveInt | None = None
     """The first tasks of each domain, half of each kind; all if left out."""

@@ -49,6 +49,8 @@ def fetch(source: str | None, out: Path, companion: Path | None) -> Iterator[str
     """
     if companion is not None:
         raise DataError("sopbench needs no further file", file=companion)
+    if out.exists() and not out.is_dir():
+        raise DataError("there is a file where the folder should be", file=out, remedy="name another folder")
     if source is not None and Path(source).is_dir():
         yield from _copied(Path(source), out)
     else:
@@ -69,7 +71,10 @@ def _copied(source: Path, out: Path) -> Iterator[str]:
 def _checked(path: Path, domain: str) -> bytes:
     data = path.read_bytes()
     if path.suffix == ".xz":
-        data = lzma.decompress(data)
+        try:
+            data = lzma.decompress(data)
+        except lzma.LZMAError as error:
+            raise DataError("the file is not xz-compressed, or cut off", file=path) from error
     if bytes_digest(data) != SHA256[domain]:
         raise DataError(
             "the file is not the one that was measured",

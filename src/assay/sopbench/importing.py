@@ -205,7 +205,9 @@ def _named(message: dict[str, Any]) -> list[dict[str, Any]]:
     return [call for call in calls if str(call["function"]["name"]).strip().lower() not in NO_CALL]
 
 
-def _call(call: dict[str, Any], name: str, content: Any) -> CallRow:
+def _call(call: dict[str, Any], name: Any, content: Any) -> CallRow:
+    if not isinstance(name, str):
+        raise TypeError(f"a tool is named {name!r}")
     return CallRow(name, _text(call["function"].get("arguments")), _text(content))
 
 

@@ -8,6 +8,7 @@ from assay.config.load import Configs
 from assay.config.sopbench import MethodConfig, SopbenchConfig
 from assay.errors import ConfigError
 from assay.sopbench import work
+from assay.sopbench.tasks import DOMAINS
 
 METRICS = ("metrics", "sopbench")
 _TABLES = ("pass_rates.csv", "attempts.csv", "checks.csv", "constraints.csv", "services.csv")
@@ -102,7 +103,17 @@ def _verdicts(
 
 
 def _check(configs: Configs, name: str, method: MethodConfig) -> None:
-    """Refuse a user that is neither scripted nor a model other than the evaluated ones."""
+    """Refuse a domain that nobody knows, and a user that is neither scripted nor another model than the evaluated."""
+    # One of the seven that the experiment leaves out is no mistake: the method is then asked about the others.
+    known = (*configs.sopbench.domains, *DOMAINS)
+    unknown = [domain for domain in method.domains or () if domain not in known]
+    if unknown:
+        raise ConfigError(
+            f"{unknown[0]!r} is no domain",
+            file="configs/sopbench.yaml",
+            key=f"methods.{name}.domains",
+            expected=f"some of {', '.join(dict.fromkeys(known))}",
+        )
     if method.user in ("scripted", "adversarial"):
         return
     configs.model(method.user, "configs/sopbench.yaml", f"methods.{name}.user")

@@ -201,14 +201,17 @@ def evaluate_trace(request: Request, trace: Trace, oracle: Oracle) -> Judgement:
         if rule is None or verified_until(rule, tuple(prefix), oracle) is None:
             verified = False
             reasons.append(f"verification: before call {number}, {event.name}, its rule was not verified in order")
+    database = dict(trace.final_state) == dict(oracle.final_state)
+    if not database:
+        reasons.append("database: the final state is not the oracle's")
     if not services:
         rule = oracle.rules.get(Helper(request.service, request.parameters))
         if rule is not None and oracle.holds(rule):
             permitted = False
             reasons.append(f"permission: {request.service} was permitted and refused")
-    database = dict(trace.final_state) == dict(oracle.final_state)
-    if not database:
-        reasons.append("database: the final state is not the oracle's")
+        if dict(oracle.final_state) != dict(oracle.initial_state):
+            database = False
+            reasons.append("database: the oracle's final state is not the unchanged one")
     return Judgement(database, permitted, verified, tuple(reasons))
 
 

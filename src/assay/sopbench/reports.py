@@ -174,7 +174,15 @@ class Importer:
         seen: set[str] = set()
         for trajectory in contents.trajectories:
             firsts += trajectory.run == 0
-            task_id = task_identity(file.domain, task_text(trajectory.task))
+            try:
+                task_id = task_identity(file.domain, task_text(trajectory.task))
+            except UnicodeEncodeError as error:
+                raise DataError(
+                    "the task holds half of a surrogate pair, which is no text",
+                    file=file.path,
+                    row=trajectory.record,
+                    key="task",
+                ) from error
             seen.add(task_id)
             for profile in passed:
                 judge = self._judge(file.domain, profile)
