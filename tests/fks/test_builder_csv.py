@@ -145,15 +145,23 @@ def test_a_missing_file_is_named(tmp_path):
         run({"csv": {"file": str(tmp_path / "none.csv")}})
 
 
-def test_wrong_texts_name_the_relation(tmp_path):
-    wrong = json.loads(json.dumps(INVENTOR))
-    wrong["inventor"]["cloze"] = "The inventor was ____."
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("cloze", "The inventor was ____.", "subject"),
+        ("anchor", "Who invented {s} in {year}?", "has the slot {year}, expected {s}"),
+        ("rev", ["What did {s} and {o} invent?"], "has the slot {s}, expected {o}"),
+        ("q", {"it": "Chi l'ha inventata?"}, "q has the language 'it', expected some of zh, fr, es, de, ru"),
+    ],
+)
+def test_wrong_texts_name_the_relation(tmp_path, key, value, words):
     templates = tmp_path / "texts.json"
-    templates.write_text(json.dumps(wrong))
+    templates.write_text(json.dumps({"inventor": INVENTOR["inventor"] | {key: value}}))
     config = table(tmp_path / "my.csv", ["inventor,the telephone,Bell,,,,,,"])
     config["csv"]["templates"] = str(templates)
-    with pytest.raises(DataError, match=r"key 'inventor'.*subject"):
+    with pytest.raises(DataError, match="key 'inventor'") as caught:
         run(config)
+    assert words in str(caught.value)
 
 
 def test_a_fact_more_leaves_the_ids_and_anchors_of_others_alone(tmp_path):

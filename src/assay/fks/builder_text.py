@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 
 _TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]|[^\W_\u3400-\u9fff\uf900-\ufaff]+")
+SLOT = re.compile(r"\{(\w+)\}")
 
 
 def tokens(text: str) -> tuple[str, ...]:
@@ -57,7 +58,7 @@ def fill(template: str, **values: str) -> str:
     >>> fill("Name the capital of {s}.", s="the Netherlands")
     'Name the capital of the Netherlands.'
     """
-    pieces = re.split(r"\{(\w+)\}", template)
+    pieces = SLOT.split(template)
     text = "".join(values[piece] if index % 2 else piece for index, piece in enumerate(pieces))
     starts_with_name = template.startswith("{")
     return text[:1].upper() + text[1:] if starts_with_name and text.startswith("the ") else text

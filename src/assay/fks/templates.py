@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from assay.errors import ConfigError, DataError
+from assay.fks.builder_text import SLOT
 
 _FILE = Path(__file__).parent / "data" / "templates.json"
 OTHER_LANGUAGES = ("zh", "fr", "es", "de", "ru")
@@ -57,8 +58,19 @@ class Template(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         for text in (self.stmt, *self.rev):
             if "{o}" not in text:
                 return f"{text!r} does not name the object {{o}}"
+        for text, slots in (
+            *((text, "s") for text in (self.anchor, *self.paras, self.cloze)),
+            (self.stmt, "so"),
+            *((text, "o") for text in self.rev),
+        ):
+            others = [slot for slot in SLOT.findall(text) if slot not in tuple(slots)]
+            if others:
+                return f"{text!r} has the slot {{{others[0]}}}, expected {' and '.join(f'{{{one}}}' for one in slots)}"
         if "____" not in self.cloze:
             return "cloze needs the blank ____"
+        unknown = [language for language in self.q if language not in OTHER_LANGUAGES]
+        if unknown:
+            return f"q has the language {unknown[0]!r}, expected some of {', '.join(OTHER_LANGUAGES)}"
         missing = [language for language in self.q if language not in self.label]
         return f"label needs {missing[0]!r}, since q has it" if missing else None
 
