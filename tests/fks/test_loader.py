@@ -96,6 +96,10 @@ VIOLATIONS = {
         lambda f, q: q[6].update(query=" "),
         ("evaluation_queries.jsonl", 7, "query", "empty"),
     ),
+    "no right answer": (
+        lambda f, q: q[6].update(gold_canonical=""),
+        ("evaluation_queries.jsonl", 7, "gold_canonical", "no right answer"),
+    ),
     "a missing field": (
         lambda f, q: q[6].pop("is_well_posed"),
         ("evaluation_queries.jsonl", 7, "is_well_posed", "missing"),
@@ -141,6 +145,23 @@ def test_the_head_of_the_readme_says_where_configs_are(tmp_path):
         "queries": [names[1]],
     }
     assert len(run(folder)["queries.jsonl"]) == len(small()[1])
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        (b"---\nconfigs:\n- config_name: facts\n  data_files: /facts.jsonl\n---\n", "'/facts.jsonl' lies outside"),
+        (b"---\nconfigs:\n- config_name: facts\n  data_files: ../facts.jsonl\n---\n", "'../facts.jsonl' lies outside"),
+        (b"---\n\xff\n---\n", "cannot be read"),
+        (b"---\nconfigs: null\n---\n", "cannot be read"),
+    ],
+)
+def test_a_readme_that_cannot_be_followed_is_named(tmp_path, head, words):
+    folder = write(tmp_path / "data", *small())
+    (folder / "README.md").write_bytes(head)
+    with pytest.raises(DataError, match=r"README\.md") as caught:
+        dataset_files(folder)
+    assert words in str(caught.value)
 
 
 def test_rows_of_several_files_are_numbered_in_their_own_file(tmp_path):

@@ -132,6 +132,8 @@ def _check_query(query: QueryRow, fact: FactRow, number: int, at: Origin) -> Non
         )
     if not query.query.strip():
         raise DataError(f"query {query.query_id!r} is empty", **at.place(number), key="query")
+    if not query.gold_canonical.strip():
+        raise DataError(f"query {query.query_id!r} has no right answer", **at.place(number), key="gold_canonical")
 
 
 def _check_anchor(query: QueryRow, fact: FactRow, number: int, anchors: dict[str, int], at: Origin) -> None:

@@ -121,7 +121,13 @@ def dataset_files(folder: Path) -> dict[str, list[Path]]:
             for name in names
             for tail in (*_ENDINGS, *(f"/*{ending}" for ending in _ENDINGS))
         ]
-        found = sorted({path.relative_to(folder) for pattern in patterns for path in folder.glob(pattern)})
+        for pattern in patterns:
+            if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
+                raise DataError(
+                    f"{pattern!r} lies outside the folder", file=folder / "README.md", key=f"configs.{config}"
+                )
+        paths = (path for pattern in patterns for path in folder.glob(pattern) if path.is_file())
+        found = sorted({path.relative_to(folder) for path in paths})
         if not found:
             expected = " or ".join(named.get(config) or [f"{name}.jsonl" for name in names])
             raise DataError(f"no file holds the config {config!r}", file=folder, expected=expected)
@@ -136,12 +142,12 @@ def _configs_of_readme(path: Path) -> dict[str, list[str]]:
     """Return config -> glob patterns from the YAML head of a dataset's README.md; empty where it has none."""
     import yaml
 
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    head = text.split("\n---", 1)[0].removeprefix("---") if text.startswith("---") else ""
     try:
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        head = text.split("\n---", 1)[0].removeprefix("---") if text.startswith("---") else ""
         configs = (yaml.safe_load(head) or {}).get("configs", [])
         return {config["config_name"]: _patterns(config.get("data_files", [])) for config in configs}
-    except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise DataError(
             "the head of the file cannot be read", file=path, key="configs", expected="config_name and data_files"
         ) from error
