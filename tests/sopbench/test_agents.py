@@ -217,6 +217,21 @@ def test_a_model_plays_the_user(stage: Any, generated: dict[str, list[TaskRow]])
     assert [message.role for message in user.seen[0].messages or []][1:4] == ["user", "assistant", "user"]
 
 
+def test_a_user_without_room_is_a_counted_overflow(stage: Any, generated: dict[str, list[TaskRow]]) -> None:
+    user = Author(lambda prompt, index: ("half an answer", "eos", True))
+    played, _ = play(stage, bank(generated), Author(lambda prompt, index: "Are you sure?"), user, user="model")
+    assert {(row.ending, row.error) for row in played} == {
+        ("overflow", "the user's model has no room for the conversation")
+    }
+
+
+def test_a_length_that_only_the_answer_tells_counts_too(stage: Any, generated: dict[str, list[TaskRow]]) -> None:
+    for longest, ending in ((6, "overflow"), (7, "limit")):
+        author = Author(lambda prompt, index: "Are you sure?")  # says that it read 7 tokens
+        played, _ = play(stage, bank(generated), author, max_prompt_tokens=longest, limits={"messages": 3, "calls": 1})
+        assert {row.ending for row in played} == {ending}
+
+
 def test_the_desk(generated: dict[str, list[TaskRow]]) -> None:
     state = json.loads(json.dumps(generated["library"][0].task.initial_database))
     desk = Desk(

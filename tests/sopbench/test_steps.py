@@ -245,6 +245,23 @@ def test_an_endpoint_plays_the_agent(server: Any, root: Path, tmp_path: Path) ->
     assert {r.n for r in found if r.model == "remote" and r.metric == "pass_rate" and "domain=all" in r.setting} == {2}
 
 
+def test_a_context_that_a_server_finds_full_is_a_counted_outcome(server: Any, root: Path, tmp_path: Path) -> None:
+    method = {**FEW, "tool_list": "oracle", "decoding": SHORT, "domains": ["university"]}
+    project = remote_project(root, tmp_path, server.url, method)
+    check = {"role": "assistant", "content": "1"}
+    answer = {"model": "tiny-v1", "choices": [{"index": 0, "finish_reason": "stop", "message": check}]}
+    full = {"object": "error", "message": "This model's maximum context length is 4096 tokens. You requested 5000."}
+    server.faults = [(200, {}, json.dumps({**answer, "system_fingerprint": "fp-1"}).encode())]
+    server.faults += [(400, {}, json.dumps(full).encode())] * 2
+    folders = make(project)
+    played = rows(folders["rollouts/sopbench-generated.remote.remote.s0"], "rollouts", RolloutRow)
+    assert [row.ending for row in played] == ["overflow", "overflow"]
+    assert all("maximum context length" in (row.error or "") for row in played)
+    found = rows(folders["metrics/sopbench"], "metrics", MetricRow)
+    shown = {r.metric: (r.value, r.n, r.n_failed) for r in found if r.model == "remote" and "domain=all" in r.setting}
+    assert shown["overflow_rate"] == (1.0, 2, 2)
+
+
 def reply(name: str, arguments: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
     """Return an answer that holds one native tool call."""
     call = {"id": "c", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}

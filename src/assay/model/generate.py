@@ -1,5 +1,6 @@
 """Generations through the row store: nothing that was finished is computed again, every row is delivered."""
 
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +23,8 @@ from assay.model.progress import Progress
 from assay.model.store import Failure, RowStore
 from assay.records.rows import GenerationRow, Message, PromptRow, row_id
 
+# In the words of OpenAI, vLLM, SGLang, llama.cpp and their like: "context length", "context_length_exceeded", ...
+_CONTEXT_FULL = re.compile(r"context[ _-]?(?:length|size|window)", re.IGNORECASE)
 _COUNTS = ("rows", "stored", "duplicates", "made", "failed", "truncated", "prompt_tokens", "new_tokens")
 
 
@@ -136,7 +139,7 @@ class ModelSession:
             for prompt, ready in zip(rows, prepared, strict=True)
             for index in range(samples)
         ]
-        return self._deliver(asks, decoding)
+        return self._deliver(asks, decoding, policy)
 
     def complete(
         self,
@@ -171,7 +174,8 @@ class ModelSession:
         prepared = self._prepare(prompts, decoding, chat, policy)
         indices = sample_indices or [0] * len(prompts)
         rows = zip(prompts, prepared, indices, strict=True)
-        return self._deliver([self._ask(p, ready, decoding, seed, index) for p, ready, index in rows], decoding)
+        asks = [self._ask(p, ready, decoding, seed, index) for p, ready, index in rows]
+        return self._deliver(asks, decoding, policy)
 
     def facts(self) -> dict[str, Any]:
         """Return what the envelope should say: counts of rows and tokens, seconds, cost, the engine.
@@ -209,7 +213,7 @@ class ModelSession:
         identity = row_id(prompt.query_id, prompt.prompt_sha256, index)
         return _Ask(prompt, prepared, index, derive_seed("sample", seed, identity))
 
-    def _deliver(self, asks: list[_Ask], decoding: Decoding) -> list[GenerationRow]:
+    def _deliver(self, asks: list[_Ask], decoding: Decoding, policy: PromptPolicy | None) -> list[GenerationRow]:
         if not asks:
             return []
         engine = self._backend.identity(self._store, len(asks) * decoding.max_new_tokens)
@@ -224,7 +228,10 @@ class ModelSession:
         stored = sum(key in found for key in keys)
         made, failures = self._make(asks, keys, found, decoding)
         found |= made
-        failed = [n for n, key in enumerate(keys) if key in failures]
+        # Who asked for truncated rows to be counted gets a counted row from a server, too, which only refuses.
+        counted = policy is not None and policy.on_long == "truncate"
+        full = {key for key, failure in failures.items() if counted and _outgrown(failure)}
+        failed = [n for n, key in enumerate(keys) if key in failures and key not in full]
         if len(failed) > self._accept_failures:
             raise self._too_many(asks[failed[0]], failures[keys[failed[0]]], len(failed), len(asks))
         self._counts.update(
@@ -233,9 +240,12 @@ class ModelSession:
             duplicates=len(asks) - stored - missing,
             made=missing - len(set(failures)),
             failed=len(failed),
-            truncated=sum(ask.prepared.truncated for ask in asks),
+            truncated=sum(ask.prepared.truncated or key in full for ask, key in zip(asks, keys, strict=True)),
         )
-        return [_row(ask, key, found.get(key), failures.get(key)) for ask, key in zip(asks, keys, strict=True)]
+        return [
+            _row(ask, key, found.get(key), failures.get(key), outgrown=key in full)
+            for ask, key in zip(asks, keys, strict=True)
+        ]
 
     def _look_up(
         self, asks: list[_Ask], decoding: Decoding, engine: Mapping[str, Any]
@@ -358,7 +368,12 @@ def _backend(entry: ModelEntry, locked: Mapping[str, Any], cache: Cache) -> Back
     return LocalBackend(entry, locked, cache)
 
 
-def _row(ask: _Ask, key: str, answer: Answer | None, failure: Failure | None) -> GenerationRow:
+def _outgrown(failure: Failure) -> bool:
+    """Return whether a server refused a prompt because it is longer than the model's context."""
+    return failure.type == "refused" and _CONTEXT_FULL.search(failure.message) is not None
+
+
+def _row(ask: _Ask, key: str, answer: Answer | None, failure: Failure | None, *, outgrown: bool) -> GenerationRow:
     prompt, prepared = ask.prompt, ask.prepared
     reported = None if answer is None else answer.n_prompt_tokens
     return GenerationRow(
@@ -369,7 +384,7 @@ def _row(ask: _Ask, key: str, answer: Answer | None, failure: Failure | None) ->
         prompt_sha256=prompt.prompt_sha256,
         prompt_ids_sha256=prepared.sha256,
         n_prompt_tokens=prepared.n_tokens if prepared.n_tokens is not None else reported or 0,
-        truncated=prepared.truncated,
+        truncated=prepared.truncated or outgrown,
         text="" if answer is None else answer.text,
         n_new_tokens=0 if answer is None else answer.n_new_tokens,
         finish_reason="error" if answer is None else answer.finish_reason,

@@ -78,11 +78,13 @@ class ModelAgent:
 
     def _turn(self, talk: Conversation, row: GenerationRow) -> Turn:
         tokens = Tokens(row.n_prompt_tokens, row.n_new_tokens)
+        # A server says only afterwards how long the prompt was.
+        longest = self._policy.max_tokens
+        if row.truncated or (longest is not None and row.n_prompt_tokens > longest):
+            # An answer to half a conversation is no answer; it is counted, not judged.
+            return Turn("", overflow=True, error=row.error, row_key=row.row_key, tokens=tokens)
         if row.finish_reason == "error":
             return Turn("", error=row.error or "the model failed", row_key=row.row_key, tokens=tokens)
-        if row.truncated:
-            # An answer to half a conversation is no answer; it is counted, not judged.
-            return Turn("", overflow=True, row_key=row.row_key, tokens=tokens)
         request = read_request(self._mode, row.text, self._prompts[talk.row.task_id].tools or [])
         return Turn(row.text, request, row_key=row.row_key, tokens=tokens)
 
@@ -106,23 +108,30 @@ class ModelUser:
     """A model that plays the user; it ends the conversation with a mark."""
 
     def __init__(self, model: Talker, decoding: Decoding, *, seed: int = 0) -> None:
+        from assay.config.models import PromptPolicy
+
         self._model = model
         self._decoding = decoding
         self._seed = seed
+        self._policy = PromptPolicy(on_long="truncate")
 
     def replies(self, conversations: Sequence[Conversation]) -> list[str | None]:
-        """Ask the model for all conversations at once; a failed answer ends the conversation as an error."""
+        """Ask the model for all conversations at once; a failure, or no room for an answer, ends a conversation."""
         rows = self._model.complete_many(
             [PromptRow.of_messages(talk.row.task_id, self._messages(talk)) for talk in conversations],
             self._decoding,
             seed=self._seed,
             sample_indices=[talk.attempt for talk in conversations],
             chat=True,
+            policy=self._policy,
         )
         return [self._read(talk, row) for talk, row in zip(conversations, rows, strict=True)]
 
     def _read(self, talk: Conversation, row: GenerationRow) -> str | None:
         talk.row_keys.append(row.row_key)
+        if row.truncated:
+            talk.ending, talk.error = "overflow", row.error or "the user's model has no room for the conversation"
+            return None
         if row.finish_reason == "error":
             talk.ending, talk.error = "error", f"the user's model failed: {row.error}"
             return None
