@@ -106,55 +106,6 @@ def _wheel(folder, name, version, members):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.fixture(scope="session")
-def tiny_gguf(tmp_path_factory):
-    """Bytes of a real GGUF file: a small random Llama with the vocabulary of single bytes."""
-    import gguf
-    import numpy as np
-
-    path = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
-    width, heads, layers, mlp = 32, 4, 2, 64
-    tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "<|endoftext|>"]
-    writer = gguf.GGUFWriter(path, "llama")
-    writer.add_name("tiny test")
-    writer.add_context_length(128)
-    writer.add_embedding_length(width)
-    writer.add_block_count(layers)
-    writer.add_feed_forward_length(mlp)
-    writer.add_head_count(heads)
-    writer.add_head_count_kv(heads)
-    writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(width // heads)
-    writer.add_vocab_size(len(tokens))
-    writer.add_tokenizer_model("llama")
-    writer.add_token_list(tokens)
-    writer.add_token_scores([0.0] * len(tokens))
-    writer.add_token_types([2, 3, 3] + [6] * 256 + [3])
-    writer.add_bos_token_id(1)
-    writer.add_eos_token_id(2)
-    random = np.random.default_rng(0)
-
-    def tensor(name, *shape):
-        writer.add_tensor(name, (random.standard_normal(shape) * 0.2).astype(np.float32))
-
-    tensor("token_embd.weight", len(tokens), width)
-    tensor("output_norm.weight", width)
-    tensor("output.weight", len(tokens), width)
-    for layer in range(layers):
-        for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
-            tensor(f"blk.{layer}.{name}.weight", width, width)
-        tensor(f"blk.{layer}.ffn_gate.weight", mlp, width)
-        tensor(f"blk.{layer}.ffn_up.weight", mlp, width)
-        tensor(f"blk.{layer}.ffn_down.weight", width, mlp)
-        tensor(f"blk.{layer}.attn_norm.weight", width)
-        tensor(f"blk.{layer}.ffn_norm.weight", width)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path.read_bytes()
-
-
 @pytest.fixture
 def project(tmp_path, monkeypatch, tiny_gguf):
     """A project with one embedded model in two wheels, an index that holds them, and an empty cache."""
