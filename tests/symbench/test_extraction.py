@@ -64,6 +64,13 @@ def test_the_last_marker_may_be_blank():
 
 
 @pytest.mark.parametrize(
+    "text", ["Behind <<< it stands: <<<7>>>", "<<<[<<<7>>>]>>>", "<<<4>> no, <<<7>>>", "<<<3>>> <<<<<<7>>>"]
+)
+def test_brackets_that_are_only_spoken_of_open_no_marker(text):
+    assert last_written_marker(text) == "7"
+
+
+@pytest.mark.parametrize(
     ("task", "text", "normal"),
     [
         ("2048", "\n16, 0\n4, 2\n", "16, 0, 4, 2"),

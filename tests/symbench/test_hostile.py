@@ -44,6 +44,7 @@ HOSTILE = {
     "points": "<<<[" + "(1.5, 2)," * 10_000 + ">>>",
     "fractions": "<<<" + "\\frac{" * 10_000 + ">>>",
     "numbers": "<<<" + "1 " * 40_000 + ">>>",
+    "a gap": "<<<1 2" + " " * 90_000 + "x>>>",
     "import": "<<<__import__('os').system('touch /tmp/assay-was-here')>>>",
     "format": "<<<{0.__class__.__mro__} %s %n>>>",
 }

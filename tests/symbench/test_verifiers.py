@@ -75,10 +75,20 @@ def test_wrong_answer_is_refused_with_a_reason(task, profile):
         ("combinatorial_calculation", "7, +, 6, /, 2", ("right", "wrong")),
         ("combinatorial_calculation", "6, -, -, 2, *, 7", ("wrong", "wrong")),
         ("combinatorial_calculation", "6, /, 2, +, 7, +", ("unreadable", "unreadable")),
+        ("combinatorial_calculation", "6,/,2,+,7", ("right", "right")),
         # D10
         ("eight_queens", "0 0, 1 4, 2 7, 3 5, 4 2, 5 6, 6 1, 7 3, and done", ("right", "unreadable")),
         ("eight_queens", "[(0, 0), (1, 4), (2, 7), (3, 5), (4, 2), (5, 6), (6, 1), (7, 3)]", ("wrong", "right")),
         ("eight_queens", "0 0, 1 4, 2 7, 3 5, 4 2, 5 6, 6 1, 70 30", ("right", "wrong")),
+        ("eight_queens", "0 0\n1 4\n2 7\n3 5\n4 2\n5 6\n6 1\n7 3\n", ("wrong", "right")),
+        ("eight_queens", "0 0 1 4, 2 7, 3 5, 4 2, 5 6, 6 1, 7 3", ("wrong", "unreadable")),
+        ("new_operator", "\\frac{39}{2}", ("unreadable", "right")),
+        ("new_operator", "$19.5$", ("unreadable", "right")),
+        ("new_operator", "−19.5", ("unreadable", "wrong")),
+        ("pooling", "16 20\n16 −1", ("unreadable", "right")),
+        ("math_geometry", "\\boxed{\\frac{3}{5}}", ("wrong", "right")),
+        ("math_geometry", "\\boxed{\\frac{3}{5}} or \\boxed{1}", ("wrong", "wrong")),
+        ("gsm_hard", "$\\boxed{-9867630}$", ("wrong", "right")),
         ("eight_queens", "7 0, 6 4, 5 7, 4 5, 3 2, 2 6, 1 1, 0 3", ("right", "wrong")),
         # D11
         ("logic_puzzle", "0 1, 1 0, 1 0", ("right", "wrong")),
@@ -193,6 +203,13 @@ def test_logical_equation_wants_each_value_once():
     sample = msgspec.structs.replace(EXAMPLES["logical_equation"].sample, question=question)
     found = [VERIFIERS["logical_equation"](sample, "[6, 6, 1]", profile).outcome for profile in PROFILES]
     assert found == ["right", "wrong"]
+
+
+def test_digits_in_a_list_make_no_number():
+    """D7: a comma between two digits separates them, whether or not a blank follows."""
+    numbers = {"numbers": [12, 3], "target": 15}
+    assert outcomes("combinatorial_calculation", "12,+,3", **numbers)[1] == "right"
+    assert outcomes("combinatorial_calculation", "1,2,+,3", **numbers) == ("wrong", "unreadable")
 
 
 def test_a_tower_of_powers_is_refused_at_once():

@@ -90,14 +90,18 @@ def last_written_marker(text: str) -> str | None:
     """Return the content of the last marker that is not blank, or None.
 
     Where there is none, the last one whose end lacks a bracket counts: models break `>>>` into tokens and lose one.
+    Brackets that a text only speaks of open no marker: the content begins behind the last ones.
 
     Examples
     --------
     >>> last_written_marker("<<<7>>> <<< >>>"), last_written_marker("It is <<<7>>."), last_written_marker("1 << 2 >> 3")
     ('7', '7', None)
+    >>> last_written_marker("What stands behind <<< counts: <<<7>>>")
+    '7'
     """
     for closing in (CLOSE, CLOSE[:-1]):
-        written = [content for content in between(text, OPEN, closing) if content.strip()]
+        contents = (content.rpartition(OPEN)[2] for content in between(text, OPEN, closing))
+        written = [content for content in contents if content.strip()]
         if written:
             return written[-1]
     return None

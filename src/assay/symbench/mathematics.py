@@ -2,7 +2,7 @@
 
 import re
 
-from assay.symbench.quantities import equal, equal_strictly, parts, read_number, several
+from assay.symbench.quantities import equal, equal_strictly, parts, read_number, several, unboxed
 from assay.symbench.verdicts import Profile
 
 _NAMED = re.compile(r"\\(?:text|mbox|mathrm)\s*\{([^{}]*)\}")
@@ -22,6 +22,7 @@ def same_answer(target: str, answer: str, profile: Profile) -> bool:
     """
     if profile == "upstream":
         return equal(target, answer)
+    answer = unboxed(answer)
     if not answer.strip():
         return False
     if equal_strictly(target, answer):

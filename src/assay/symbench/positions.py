@@ -1,10 +1,13 @@
-"""Read lists of grid positions, `row column` pairs between commas."""
+"""Read lists of grid positions, `row column` pairs."""
 
 import re
 
 Cell = tuple[int, int]
 
-_PAIR = re.compile(r"\s*[\[(]?\s*(\d{1,4})(?:\s*,\s*|\s+)(\d{1,4})\s*[\])]?\s*(?:[,;]|\Z)", re.ASCII)
+# Possessive throughout: runs of white space that may be split in two would take quadratic time.
+_PAIR = re.compile(
+    r"\s*+[\[(]?+\s*+(\d{1,4})(?:\s*+,\s*+|\s++)(\d{1,4})(?:\s*+[\])])?+(?:\s*+(?:[,;]|\Z)|[^\S\n]*+\n)", re.ASCII
+)
 
 
 def read_positions(text: str) -> list[Cell]:
@@ -20,11 +23,11 @@ def read_positions(text: str) -> list[Cell]:
 
 
 def read_strictly(text: str) -> list[Cell] | None:
-    """Read a list of nothing but pairs, or return None.
+    r"""Read a list of nothing but pairs, between commas or on lines of their own, or return None.
 
     Examples
     --------
-    >>> read_strictly("0 3, 1 0") == read_strictly("[(0, 3), (1, 0)]") == [(0, 3), (1, 0)]
+    >>> read_strictly("0 3, 1 0") == read_strictly("[(0, 3), (1, 0)]") == read_strictly("0 3\n1 0") == [(0, 3), (1, 0)]
     True
     >>> read_strictly("0 3, 1 0 and so on") is None
     True

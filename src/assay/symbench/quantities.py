@@ -31,6 +31,9 @@ _TOKEN = re.compile(
 _SPELLING = {"π": "pi", "√": "sqrt", "×": "*", "÷": "/", "−": "-", "cdot": "*", "times": "*", "div": "/"}
 
 
+_BOXED = re.compile(r"[$\s]*\\boxed\s*\{(.*)\}[$\s.]*", re.DOTALL)
+
+
 class _UnreadableError(ValueError):
     pass
 
@@ -54,8 +57,8 @@ def equal(target: str, answer: str) -> bool:
 def equal_strictly(target: str, answer: str) -> bool:
     r"""Compare as `equal` does, but read one number only (deviation D25).
 
-    A comma must separate thousands; several lines, words for alternatives and digits inside words of a unit make no
-    number; the power of a LaTeX unit belongs to the unit.
+    What stands in a box of LaTeX is read without it. A comma must separate thousands; several lines, words for
+    alternatives and digits inside words of a unit make no number; the power of a LaTeX unit belongs to the unit.
 
     Examples
     --------
@@ -64,10 +67,23 @@ def equal_strictly(target: str, answer: str) -> bool:
     >>> equal_strictly("5", "5 or six"), equal_strictly("5", r"5\text{ cm}^2")
     (False, True)
     """
+    answer = unboxed(answer)
     left, right = _one_number(target), _one_number(answer)
     if left is not None and right is not None:
         return abs(right) < ABSOLUTE_AT_ZERO if left == 0 else abs(left - right) < RELATIVE * abs(left)
     return "".join(target.split()) == "".join(answer.split())
+
+
+def unboxed(text: str) -> str:
+    r"""Return the content of a text that is one box of LaTeX, else the text.
+
+    Examples
+    --------
+    >>> unboxed(r"$\boxed{\frac{1}{2}}$"), unboxed(r"\boxed{1} or 2")
+    ('\\frac{1}{2}', '\\boxed{1} or 2')
+    """
+    match = _BOXED.fullmatch(text) if len(text) <= MAX_CHARS else None
+    return text if match is None else match.group(1)
 
 
 def several(text: str) -> bool:

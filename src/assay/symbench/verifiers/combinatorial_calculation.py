@@ -9,7 +9,8 @@ from assay.symbench.rows import TaskRow
 from assay.symbench.verdicts import RIGHT, Profile, Verdict, clipped, unreadable, when, wrong
 
 _SYMBOLS = ("+", "-", "*", "/", "(", ")")
-_LIST_MARKS = str.maketrans("", "", ",\"'`")
+# A comma separates: without it, 1,2 would be twelve.
+_LIST_MARKS = str.maketrans(",", " ", "\"'`")
 
 
 def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:

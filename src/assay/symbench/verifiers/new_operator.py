@@ -3,7 +3,7 @@
 import re
 from fractions import Fraction
 
-from assay.symbench.arithmetic import ArithmeticTextError, rational, tokenize
+from assay.symbench.arithmetic import ArithmeticTextError, plain_operators, rational, tokenize
 from assay.symbench.rows import TaskRow
 from assay.symbench.verdicts import Profile, Verdict, clipped, unreadable, when
 
@@ -19,7 +19,7 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
     `upstream` wants exact equality of floats with the published reference, which at complexity 5 holds the value
     of the last operation alone (deviation D2). `corrected` evaluates the expression from left to right, all
     operators of equal precedence, and accepts 1e-6 relative or the value rounded to the answer's own decimals,
-    at least two. Fractions such as 3/4 and commas between thousands are read.
+    at least two. Fractions such as 3/4, also of LaTeX, other minus signs and commas between thousands are read.
     """
     if profile == "upstream":
         try:
@@ -32,8 +32,9 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
 
 
 def _corrected(text: str, expected: Fraction) -> Verdict:
-    match = _ANSWER.match(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
     try:
+        text = plain_operators(text.strip("$"))
+        match = _ANSWER.match(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
         value = Fraction(match.group()) if match else rational(tokenize(text))
     except ArithmeticTextError as error:
         return unreadable(str(error))

@@ -41,7 +41,7 @@ def _corrected(items: list[str], expected: list[float], exact: bool) -> Verdict:
         return wrong(f"{len(items)} values, expected {len(expected)}")
     for index, (item, want) in enumerate(zip(items, expected, strict=True), 1):
         try:
-            value = float(item)
+            value = float(item.replace("−", "-"))
         except ValueError:
             return unreadable(f"value {index} is {clipped(item)!r}, not a number")
         # The margin is closed: 0.125 rounded to 0.12 or 0.13 must pass whatever binary rounding does to it.
