@@ -17,6 +17,7 @@ import pytest
 
 from assay.symbench.generate import generate_rows
 from assay.symbench.quantities import read_number
+from assay.symbench.tasks.string_deletion_and_modification import Rule, rewrite
 
 COUNT = 40
 MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
@@ -184,6 +185,13 @@ def test_cryptanalysis_has_one_password():
                 left[part] = [secret for secret in left[part] if codes(secret) == want]
         assert [len(part) for part in left] == [1, 1]
         assert [*left[0][0], *left[1][0]] == row.solution["answer"]
+
+
+def test_a_rewriting_that_undoes_itself_never_ends():
+    """Such a round leaves the string as it was, but not without changes; it is no item."""
+    there, back = Rule("replace", "aa", "cc"), Rule("replace", "cc", "aa")
+    assert rewrite("aab", [there, back]) is None
+    assert rewrite("aab", [there]) == ["aab", "ccb"]
 
 
 def test_string_deletion_and_modification():

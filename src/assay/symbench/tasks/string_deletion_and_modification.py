@@ -110,16 +110,11 @@ def rewrite(string: str, rules: Sequence[Rule]) -> list[str] | None:
             changed = rule.apply(states[-1])
             if changed != states[-1]:
                 states.append(changed)
-        if states[-1] == before and len(states) <= MAX_CHANGES and before == _round(before, rules):
-            return states
         if len(states) > MAX_CHANGES:
             return None
-
-
-def _round(string: str, rules: Sequence[Rule]) -> str:
-    for rule in rules:
-        string = rule.apply(string)
-    return string
+        # A round that changes the string and changes it back goes on for ever: every rule must leave it as it is.
+        if all(rule.apply(before) == before for rule in rules):
+            return states
 
 
 def render(solution: Mapping[str, Any]) -> str:
