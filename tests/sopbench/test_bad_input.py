@@ -119,6 +119,7 @@ def test_a_task_file_of_another_form_is_named(tmp_path: Path, text: str, words: 
         ["pass-rates", "--data", "nowhere"],
         ["import", "nowhere"],
         ["tasks", "--domain", "zoo"],
+        ["tasks", "--domain", "bank", "--succeed", "-1"],
     ],
 )
 def test_the_command_line_ends_with_a_sentence(

@@ -248,8 +248,12 @@ def test_a_folder_without_files_is_an_error(tmp_path: Path) -> None:
 
 def test_the_import_command(output: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     verdicts = tmp_path / "verdicts.jsonl"
+    (output / "bank/ast_some-model-mode_telepathy.json").write_text("[]")
     assert main(["sopbench", "import", str(output), "--verdicts", str(verdicts)]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    said = capsys.readouterr()
+    assert "left out, not named like trajectories: " in said.err
+    assert "mode_telepathy.json" in said.err
+    rows = list(csv.DictReader(io.StringIO(said.out)))
     assert [(row["domain"], row["n"], row["upstream_percent"]) for row in rows] == [
         ("bank", "6", "100.0"),
         ("dmv", "0", ""),

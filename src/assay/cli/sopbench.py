@@ -66,6 +66,7 @@ def _pass_rates(args: argparse.Namespace) -> int:
 
 def _import(args: argparse.Namespace) -> int:
     from assay.records.jsonl import write_rows
+    from assay.sopbench.importing import other_files
     from assay.sopbench.reports import Importer
 
     importer = Importer(args.cards)
@@ -77,6 +78,8 @@ def _import(args: argparse.Namespace) -> int:
         percents = [file.percent[profile] for profile in ("upstream", "corrected")]
         shown = ["" if percent is None else percent for percent in percents]
         writer.writerow([*(getattr(file, name) for name in (*columns, *counted)), *shown])
+    if others := other_files(args.folder):
+        print(f"left out, not named like trajectories: {', '.join(map(str, others))}", file=sys.stderr)
     if args.verdicts:
         write_rows(args.verdicts, importer.verdicts)
         print(f"{len(importer.verdicts)} verdicts in {args.verdicts}", file=sys.stderr)

@@ -50,6 +50,9 @@ def build(config: dict[str, Any], _inputs: Inputs) -> Outputs:
 
 def task_rows(settings: TaskSettings) -> Iterator[TaskRow]:
     """Yield the rows of a tasks artifact."""
+    for name in ("succeed", "refuse"):
+        if getattr(settings, name) < 0:
+            raise ConfigError(f"{getattr(settings, name)} tasks are asked for", key=name, expected="at least 0")
     for name, sha256 in settings.files.items():
         _check(Path(settings.folder) / name, sha256)
     for name in settings.domains:

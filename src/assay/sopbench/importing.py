@@ -89,6 +89,11 @@ def find_files(folder: Path) -> list[TrajectoryFile]:
     return found
 
 
+def other_files(folder: Path) -> list[Path]:
+    """Return the JSON files beside trajectory files whose names are not those of trajectory files, sorted."""
+    return [path for path in sorted(folder.glob("*/*.json")) if not _NAME.match(path.name)]
+
+
 def read_file(file: TrajectoryFile) -> Contents:
     """Read one file. An empty list, or null, is a file without records.
 
