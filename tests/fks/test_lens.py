@@ -220,6 +220,27 @@ def test_a_file_that_would_run_code_is_refused(tmp_path):
         import_published(tmp_path / "bad.pt", layers=[1], n_layers=4, header={})
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"\n", "holds no text"), (b"\xff", "not UTF-8"), (b"other\n", "not the locked one"), (None, "does not exist")],
+)
+def test_texts_of_ones_own_are_read_or_refused_before_a_model_is_loaded(tmp_path, content, words):
+    from types import SimpleNamespace
+
+    from assay.steps import lens
+
+    if content is not None:
+        (tmp_path / "texts.txt").write_bytes(content)
+    context = SimpleNamespace(
+        config={"model": {}, "layers": [1], "lens": {"texts": "texts.txt"}},
+        function=fit,
+        locked={"data/fks-lens-texts": {"files": {"texts.txt": "0" * 64}}},
+        root=tmp_path,
+    )
+    with pytest.raises(DataError, match=words):
+        lens.run(context)
+
+
 def test_default_texts_suffice_for_the_default_fit():
     texts = default_texts()
     assert len(texts) == len(set(texts)) == LensSettings().prompts

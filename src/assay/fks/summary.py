@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from assay.fks.metric_settings import BootstrapSettings, MetricSettings
 from assay.records.rows import MetricRow, setting_text
@@ -93,13 +93,6 @@ def relation_macro(
     means = sums / sizes[:, None]
     intervals = interval_columns(means, None, settings)
     return [(float(mean), {"relation": interval}) for mean, interval in zip(means.mean(axis=0), intervals, strict=True)]
-
-
-def defined_mean(values: ArrayLike) -> float | None:
-    """Return the mean of the defined values, or None without any."""
-    array = np.asarray(values, dtype=np.float64)
-    array = array[~np.isnan(array)]
-    return float(array.mean()) if len(array) else None
 
 
 def metric_rows(numbers: Sequence[Number], settings: MetricSettings) -> Iterator[MetricRow]:

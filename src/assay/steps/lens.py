@@ -6,6 +6,7 @@ import msgspec
 
 from assay.canonical import file_digest
 from assay.errors import DataError
+from assay.fks.lens_texts import read_texts
 from assay.records.atomic import atomic_file
 from assay.records.step import StepContext
 from assay.steps.common import run_function
@@ -58,9 +59,12 @@ def _lines(context: StepContext, entry: dict[str, Any]) -> list[str]:
     lines = []
     for name, sha256 in entry["files"].items():
         path = context.root / name
-        if not path.is_file():
-            raise DataError("the text file does not exist", file=name, remedy="put it back, or choose another")
+        texts = read_texts(path)
         if file_digest(path) != sha256:
-            raise DataError("the text file is not the locked one", file=name, remedy="run `assay lock` again")
-        lines += [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+            raise DataError(
+                "the text file is not the locked one",
+                file=name,
+                remedy="run `assay data lock fks --renew` if the change is meant",
+            )
+        lines += texts
     return lines
