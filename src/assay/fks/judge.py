@@ -6,7 +6,7 @@ clusters. A judge that shares its pretraining with an evaluated model is biased 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -168,16 +168,6 @@ def judgement(pair: Pair, answer: str, error: str | None = None) -> JudgementRow
         answered=word is not None,
         error=error,
     )
-
-
-def ask_all(found: Iterable[Pair], ask: Callable[[str], str], template: str) -> Iterator[JudgementRow]:
-    """Yield judgements of any judge that turns a question into a text; equal questions are asked once."""
-    known: dict[str, str] = {}
-    for pair in found:
-        prompt = pair.prompt(template)
-        if prompt not in known:
-            known[prompt] = ask(prompt)
-        yield judgement(pair, known[prompt])
 
 
 def merged_keys(judgements: Iterable[JudgementRow]) -> dict[tuple[str, str], str]:
