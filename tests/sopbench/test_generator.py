@@ -1,5 +1,6 @@
 """New tasks: determinism, oracle plans, violations, mutations, controls."""
 
+import contextlib
 import importlib.util
 import os
 import subprocess
@@ -14,11 +15,13 @@ import pytest
 from assay.canonical import digest
 from assay.errors import DataError
 from assay.sopbench.building import planned
+from assay.sopbench.expressions import decode
 from assay.sopbench.generator import TaskGenerator
 from assay.sopbench.judge import Judge
 from assay.sopbench.parts import DOMAINS
 from assay.sopbench.rollouts import ScriptedSettings, scripted_rollout
 from assay.sopbench.rows import RolloutRow, TaskRow, Verdict, task_identity
+from assay.sopbench.system import compile_rule, opened_session
 from assay.sopbench.tasks import load_tasks
 
 _SPEC = importlib.util.spec_from_file_location("mutations", Path(__file__).with_name("mutations.py"))
@@ -75,6 +78,21 @@ def test_tasks_are_different_and_of_the_wanted_kind(name: str, generated: dict[s
     assert all(row.task_id == task_identity(name, row.text) for row in rows)
     assert [row.index for row in rows] == list(range(16))
     assert len({row.task.user_goal for row in rows}) >= 5
+
+
+def test_a_task_to_refuse_breaks_a_rule_that_the_agent_is_shown() -> None:
+    """Else an agent that follows every condition it reads would be expected to refuse."""
+    procedure = DOMAINS["hotel"].procedure  # nobody logs in there
+    for seed in (2, 5):
+        for row in TaskGenerator(DOMAINS["hotel"]).tasks(seed, 0, 15):
+            task = row.task
+            session = opened_session(
+                procedure.system, procedure.session, task.initial_database, task.constraint_parameters, careful=True
+            )
+            shown = compile_rule(decode(task.constraints_original), procedure.session, procedure.system)
+            assert shown is not None
+            with contextlib.suppress(KeyError, StopIteration, TypeError):  # a condition on what does not exist
+                assert not shown(session, task.user_known), (seed, row.index, task.user_goal)
 
 
 def test_seeds_share_no_task(generated: dict[str, list[TaskRow]]) -> None:

@@ -15,7 +15,7 @@ from assay.sopbench.expressions import Expression, Group, Single, encode, invers
 from assay.sopbench.graph import GraphBuilder
 from assay.sopbench.planning import Planner
 from assay.sopbench.rows import Task, TaskRow, task_text
-from assay.sopbench.system import Check, Strict, compile_rule, default_table
+from assay.sopbench.system import Check, Session, Strict, compile_rule, default_table
 from assay.sopbench.toolbox import offered_functions
 
 _DRAWS = 150  # worlds drawn for one task before the next goal is tried
@@ -30,6 +30,7 @@ class _Ruled:
     rule: Expression | None
     expanded: Expression | None
     check: Check | None
+    shown: Check | None  # the rule as the agent reads it, without dependencies
     graph: dict[str, object]
     links: tuple[str, ...]  # linked conditions that it names
     flips: tuple[tuple[str, Check], ...]  # condition -> the rule with that condition inverted
@@ -150,7 +151,7 @@ class TaskGenerator:
         expanded = rules.expanded(rule)
         links = tuple(sorted({single.name for single in named if single.name in rules.links}))
         graph = self._builder.build(goal, rule).encode()
-        return _Ruled(rule, expanded, self._compiled(expanded), graph, links, tuple(flips))
+        return _Ruled(rule, expanded, self._compiled(expanded), self._compiled(rule), graph, links, tuple(flips))
 
     def _compiled(self, rule: Expression | None) -> Check | None:
         return compile_rule(rule, self.domain.procedure.session, self.domain.procedure.system)
@@ -167,6 +168,9 @@ class TaskGenerator:
                 names = procedure.system.parameters[goal]
                 done = strict.call(goal, _copied({name: known[name] for name in names if name in known}))
                 return "" if _succeeded(done) else None
+            # What fails must be a condition that the agent is shown, not one that another depends on.
+            if _holds(ruled.shown, session, known):
+                return None
             return next((name for name, check in ruled.flips if check(session, known)), None)
         except Exception:  # noqa: BLE001 - a draw on which something raises is no clear task
             return None
@@ -189,6 +193,14 @@ def _copied(value: Any) -> Any:
 
 def _succeeded(result: Any) -> bool:
     return bool(result[0] if isinstance(result, tuple) else result)
+
+
+def _holds(check: Check | None, session: Session, known: dict[str, Any]) -> bool:
+    """Return whether a rule holds; one that cannot be evaluated does not."""
+    try:
+        return check is None or check(session, known)
+    except Exception:  # noqa: BLE001 - a condition on what does not exist does not hold
+        return False
 
 
 def _flipped(rule: Expression, single: Single) -> Expression:
