@@ -1,3 +1,4 @@
+import io
 import json
 import random
 
@@ -6,12 +7,14 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
+from assay.canonical import canonical_text
 from assay.errors import ArtifactError, ConfigError, ModelError
 from assay.model import hidden_files
 from assay.model.engine import Request
 from assay.model.hidden import last_token_states, states_identity
 from assay.model.hidden_files import StateRow, write_states
 from assay.model.loading import load
+from assay.model.progress import Progress
 from assay.records.jsonl import read_rows
 
 HEADER = {"model_id": "tiny", "revision": None, "prompt_template_sha256": "0" * 64}
@@ -176,6 +179,20 @@ def test_an_interrupted_run_keeps_its_shards(tmp_path, tiny, requests, monkeypat
         written(tmp_path / "broken", tiny, requests)
     assert written(tmp_path / "broken", tiny, requests) == whole
     assert calls == [16, 16, 10, 10]
+
+
+def test_progress_is_told_of_every_row(tmp_path, tiny, requests, monkeypatch):
+    monkeypatch.setattr("assay.model.progress._LINE_EVERY_S", 0.0)
+    for tokens in (sum(len(request.token_ids) for request in requests), 0):  # the second time all shards stand
+        stream = io.StringIO()
+        progress = Progress("states", len(requests), 0, stream)
+        written(tmp_path, tiny, requests, progress=progress)
+        progress.close()
+        (tmp_path / ".made-by.json").write_text(canonical_text(states_identity(tiny)))
+        lines = stream.getvalue().splitlines()
+        assert lines[-1].startswith(f"states: {len(requests)}/{len(requests)} rows in")
+        assert "left" in lines[-2]
+        assert progress._tokens == tokens
 
 
 def test_what_another_engine_left_is_written_anew(tmp_path, tiny, tiny_folder, requests, monkeypatch):

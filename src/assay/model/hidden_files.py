@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from assay.model.engine import Request
     from assay.model.loading import LoadedModel
+    from assay.model.progress import Progress
 
 INDEX = "index.jsonl"
 TENSOR = "h"
@@ -51,6 +52,7 @@ def write_states(
     header: Mapping[str, Any],
     dtype: str = "float32",
     rows_per_shard: int = 1024,
+    progress: Progress | None = None,
 ) -> int:
     """Write `hidden-00000.safetensors`, ... and `index.jsonl` in the order of the requests; return their number.
 
@@ -70,6 +72,8 @@ def write_states(
         Of the stored states.
     rows_per_shard : int
         Decides peak memory (rows x layers x width numbers, twice while they are written) and the file names.
+    progress : Progress, optional
+        Told of every row, with its prompt's tokens; rows of shards that stand already count without tokens.
 
     Raises
     ------
@@ -86,7 +90,9 @@ def write_states(
     def write_shard(path: Path, shard: Sequence[Request]) -> None:
         metadata = {metadata_key: canonical_text(_header(header, shard))}
         if not _stands(path, metadata):
-            _write_shard(path, _shard_states(model, shard, layers, top_state, dtype), metadata)
+            _write_shard(path, _shard_states(model, shard, layers, top_state, dtype, progress), metadata)
+        elif progress is not None:
+            progress.add(len(shard), 0)
 
     try:
         _keep_own_shards(folder, model)
@@ -135,7 +141,12 @@ def _write_shards(
 
 
 def _shard_states(
-    model: LoadedModel, rows: Sequence[Request], layers: Sequence[int], top_state: TopState, dtype: str
+    model: LoadedModel,
+    rows: Sequence[Request],
+    layers: Sequence[int],
+    top_state: TopState,
+    dtype: str,
+    progress: Progress | None,
 ) -> torch.Tensor:
     import torch
 
@@ -148,6 +159,8 @@ def _shard_states(
             layer = layers[int((~state.isfinite()).any(-1).nonzero()[0, 0])]
             raise ModelError(f"the state of layer {layer} holds numbers that are not finite", row=row_id)
         states[place[row_id]] = state
+        if progress is not None:
+            progress.add(1, len(rows[place[row_id]].token_ids))
     return states
 
 

@@ -7,6 +7,7 @@ import msgspec
 from assay.config.files import validate
 from assay.config.models import PromptPolicy
 from assay.model.engine import Request
+from assay.model.progress import Progress
 from assay.model.prompting import Encoder
 from assay.records.rows import PromptRow
 from assay.records.step import StepContext
@@ -36,17 +37,22 @@ def run(context: StepContext) -> None:
         policy = None if settings.policy is None else validate(PromptPolicy, settings.policy, "the job's policy")
         encoded = Encoder(folder, entry).encode(prompts, 0, None, policy)
         requests = [Request(p.query_id, e.token_ids, 1) for p, e in zip(prompts, encoded, strict=True)]
-        written = context.function(
-            context.shards,
-            model,
-            requests,
-            layers=settings.layers,
-            top_state=settings.top_state,
-            metadata_key=settings.metadata_key,
-            header={"model_id": entry.name, **settings.header},
-            dtype=settings.dtype,
-            rows_per_shard=settings.rows_per_shard,
-        )
+        progress = Progress(context.item, len(requests))
+        try:
+            written = context.function(
+                context.shards,
+                model,
+                requests,
+                layers=settings.layers,
+                top_state=settings.top_state,
+                metadata_key=settings.metadata_key,
+                header={"model_id": entry.name, **settings.header},
+                dtype=settings.dtype,
+                rows_per_shard=settings.rows_per_shard,
+                progress=progress,
+            )
+        finally:
+            progress.close()
     for path in sorted(context.shards.iterdir()):
         path.rename(context.out / path.name)
     context.facts["rows"] = {"index.jsonl": written}
