@@ -2,7 +2,9 @@
 
 import csv
 import json
+import lzma
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.errors import DataError
 from assay.sopbench import conformance
 from assay.sopbench.conformance import ReplaySuite, read_replays, replays, traces
 from assay.sopbench.reports import pass_rates
@@ -39,6 +42,33 @@ def test_every_constructed_trace(vectors: Path) -> None:
     files = [vectors / "constructed_traces.jsonl.xz"]
     counts = Counter(case.outcome for case in traces(files, vectors))
     assert counts == {"passed": 6_421}
+
+
+def test_vectors_of_the_other_kind_do_not_pass(vectors: Path) -> None:
+    """Without an evaluation to compare with, a row must not count as passed."""
+    assert {case.outcome for case in replays([vectors / "constructed_traces.jsonl.xz"], vectors)} == {"failed"}
+    assert {case.outcome for case in traces([vectors / "replays_university.jsonl.xz"], vectors)} == {"failed"}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"domain": "zoo"}, "'zoo' is no domain"),
+        ({"task_index": 9999}, "there are 44 tasks of university"),
+        ({"task_index": -1}, "there are 44 tasks of university"),
+        ({"calls": [{"name": "x"}]}, "a call lacks 'arguments'"),
+    ],
+)
+def test_an_odd_row_is_named(vectors: Path, tmp_path: Path, change: dict[str, object], words: str) -> None:
+    row = {"id": "r", "domain": "university", "task_index": 0, "dialect": "tuple", "calls": [], "final_db_sha256": ""}
+    path = tmp_path / "replays_university.jsonl.xz"
+    path.write_bytes(lzma.compress(json.dumps({**row, **change}).encode()))
+    (case,) = replays([path], vectors)
+    assert case.outcome == "failed"
+    shutil.copytree(vectors / "tasks", tmp_path / "tasks")
+    shutil.copy(vectors / "pass_rates.csv", tmp_path)
+    with pytest.raises(DataError, match=words):
+        list(pass_rates(tmp_path))
 
 
 def test_only_two_bank_rows_are_of_the_other_content_dialect(vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,8 +55,17 @@ class ReplayRow(msgspec.Struct, kw_only=True):
     nondeterministic: bool = False
 
     def call_rows(self) -> list[CallRow]:
-        """Return the calls as the evaluator reads them."""
-        return [CallRow(c["name"], c["arguments"], c["content"], c.get("tool_name")) for c in self.calls]
+        """Return the calls as the evaluator reads them.
+
+        Raises
+        ------
+        DataError
+            If a call lacks a part.
+        """
+        try:
+            return [CallRow(c["name"], c["arguments"], c["content"], c.get("tool_name")) for c in self.calls]
+        except KeyError as error:
+            raise DataError(f"a call lacks {error}", row=self.id, key="calls") from error
 
 
 def read_replays(path: Path) -> Iterator[ReplayRow]:
@@ -105,6 +114,8 @@ class ReplaySuite:
 
     def judge(self, domain: str, cards: CardDialect) -> Judge:
         """Return the judge of a domain under a card dialect."""
+        if domain not in PROCEDURES:
+            raise DataError(f"{domain!r} is no domain", key="domain", expected=", ".join(PROCEDURES))
         if (domain, cards) not in self._judges:
             self._judges[domain, cards] = Judge(PROCEDURES[domain], "upstream", cards)
         return self._judges[domain, cards]
@@ -115,6 +126,9 @@ class ReplaySuite:
         if row.task is not None:
             task = msgspec.convert(row.task, Task)
             return judge.prepare(task if task.user_goal else msgspec.structs.replace(task, user_goal=row.id))
+        count = len(self.tasks(row.domain))
+        if not 0 <= row.task_index < count:
+            raise DataError(f"there are {count} tasks of {row.domain}", row=row.id, key="task_index")
         key = (row.domain, cards, row.task_index)
         if key not in self._prepared:
             self._prepared[key] = judge.prepare(self.tasks(row.domain)[row.task_index])
@@ -177,6 +191,7 @@ def _case(row: ReplayRow, differences: list[Difference], *, skipped: bool) -> Ca
 def _replay_differences(row: ReplayRow, suite: ReplaySuite) -> Iterator[Difference]:
     bank = row.domain == "bank"
     verdict = suite.verdict(row, "map" if bank else "list")
+    yield from _required("eval_upstream", row.eval_upstream)
     yield from _compare("eval_upstream", row.eval_upstream, verdict)
     if bank:
         lists = suite.verdict(row, "list")
@@ -191,10 +206,17 @@ def _replay_differences(row: ReplayRow, suite: ReplaySuite) -> Iterator[Differen
 
 def _trace_differences(row: ReplayRow, suite: ReplaySuite) -> Iterator[Difference]:
     cards: CardDialect = "map" if row.domain == "bank" else "list"
+    yield from _required("eval", row.eval)
     if not row.nondeterministic:
         yield from _compare("eval", row.eval, suite.verdict(row, cards))
     yield from _base_differences(row, suite.tasks(row.domain)[row.task_index], cards)
     yield from _strict_differences(row, suite, cards)
+
+
+def _required(name: str, expected: Fields | None) -> Iterator[Difference]:
+    """Yield that an evaluation is missing: a row without one would pass with nothing compared."""
+    if not expected:
+        yield name, "an evaluation", "none; this may be the other kind of vectors"
 
 
 def _compare(name: str, expected: Fields | None, verdict: Verdict) -> Iterator[Difference]:
