@@ -385,6 +385,12 @@ def test_an_empty_prompt_is_an_error_of_its_row(folder, cache):
         ask(folder, entry(), cache, [PromptRow.of_text("empty", "")])
 
 
+@pytest.mark.parametrize("more", [{}, {"text": "Hi", "messages": [Message("user", "Hi")]}])
+def test_a_prompt_without_text_and_messages_or_with_both_is_an_error_of_its_row(folder, cache, more):
+    with pytest.raises(ModelError, match=r"row q3.*either a text or messages"):
+        ask(folder, entry(), cache, [*texts(3), PromptRow(query_id="q3", prompt_sha256="0" * 64, **more)])
+
+
 # -- conversations -------------------------------------------------------------------------------------------------
 
 

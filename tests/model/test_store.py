@@ -83,6 +83,22 @@ def test_a_file_that_is_no_database_is_explained(tmp_path):
         RowStore(tmp_path, layout="shared")
 
 
+@pytest.mark.parametrize("name", ["a#b", "a?b", "a%20b", "\u00fc \u00f6"])
+def test_jobs_see_each_others_rows_whatever_the_folder_is_called(tmp_path, name):
+    with RowStore(tmp_path / name, job="one", layout="per-job") as one:
+        one.put("generations", {"a": b"1"})
+    with RowStore(tmp_path / name, job="two", layout="per-job") as two:
+        assert two.get("generations", ["a"]) == {"a": b"1"}
+        assert two.count("generations") == 1
+
+
+def test_a_damaged_file_of_another_job_is_the_one_that_is_named(tmp_path):
+    with RowStore(tmp_path, job="one", layout="per-job") as one:
+        (tmp_path / "rows/other.sqlite").write_bytes(b"no database" * 1000)
+        with pytest.raises(ArtifactError, match=r"other\.sqlite.*damaged.*delete this file"):
+            one.get("generations", ["a"])
+
+
 def test_a_newer_format_is_refused(tmp_path, store):
     store.close()
     with sqlite3.connect(store.path) as raw:

@@ -204,6 +204,9 @@ class ModelSession:
         self, prompts: Sequence[PromptRow], decoding: Decoding, chat: bool | None, policy: PromptPolicy | None
     ) -> list[Prepared]:
         decoding.check()
+        for prompt in prompts:
+            if (prompt.text is None) == (prompt.messages is None):
+                raise ModelError("the prompt is no prompt", row=prompt.query_id, expected="either a text or messages")
         return self._backend.prepare(prompts, decoding, chat, policy) if prompts else []
 
     def _ask(self, prompt: PromptRow, prepared: Prepared, decoding: Decoding, seed: int, index: int) -> _Ask:

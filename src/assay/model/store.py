@@ -112,11 +112,11 @@ class RowStore:
         """
         wanted = list(dict.fromkeys(keys))
         found: dict[str, bytes] = {}
-        with self._errors():
-            for connection in (self._main, *self._connections()):
-                missing = [key for key in wanted if key not in found]
-                if not missing:
-                    break
+        for path, connection in ((self.path, self._main), *self._connections()):
+            missing = [key for key in wanted if key not in found]
+            if not missing:
+                break
+            with self._errors(path=path):
                 found |= self._get(connection, kind, missing)
         return found
 
@@ -159,7 +159,8 @@ class RowStore:
         """Return the number of stored rows of a kind."""
         with self._errors():
             query = "SELECT count(*) FROM rows WHERE kind = ?"
-            return sum(int(c.execute(query, (kind,)).fetchone()[0]) for c in (self._main, *self._connections()))
+            connections = (self._main, *(other for _, other in self._connections()))
+            return sum(int(c.execute(query, (kind,)).fetchone()[0]) for c in connections)
 
     def import_files(
         self, kind: str, files: Iterable[Path], read: Callable[[Path], Iterable[tuple[str, bytes]]]
@@ -214,17 +215,19 @@ class RowStore:
                     writer.executemany("DELETE FROM rows WHERE kind = ? AND key = ?", damaged)
         return found
 
-    def _connections(self) -> Iterator[sqlite3.Connection]:
+    def _connections(self) -> Iterator[tuple[Path, sqlite3.Connection]]:
         """Yield the files of other jobs, opened for reading."""
         if self.layout == "shared":
             return
         for path in sorted(self.path.parent.glob("*.sqlite")):
             if path != self.path and path not in self._others:
-                other = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=_BUSY_S, isolation_level=None)
-                with suppress(sqlite3.OperationalError):  # another job is just creating it
-                    other.execute("SELECT 1 FROM rows LIMIT 1")
-                    self._others[path] = other
-        yield from self._others.values()
+                with self._errors(path=path):
+                    uri = f"{path.absolute().as_uri()}?mode=ro"
+                    other = sqlite3.connect(uri, uri=True, timeout=_BUSY_S, isolation_level=None)
+                    with suppress(sqlite3.OperationalError):  # another job is just creating it
+                        other.execute("SELECT 1 FROM rows LIMIT 1")
+                        self._others[path] = other
+        yield from self._others.items()
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
@@ -239,24 +242,24 @@ class RowStore:
             raise
 
     @contextmanager
-    def _errors(self, unsaved: int = 0) -> Iterator[None]:
+    def _errors(self, unsaved: int = 0, path: Path | None = None) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise self._explained(error, unsaved) from error
+            raise self._explained(error, unsaved, path or self.path) from error
 
-    def _explained(self, error: Exception, unsaved: int) -> ArtifactError:
+    def _explained(self, error: Exception, unsaved: int, path: Path) -> ArtifactError:
         lost = f"; {unsaved} rows of the last batch are not stored, all earlier ones are" if unsaved else ""
         if isinstance(error, sqlite3.OperationalError | OSError):
             return ArtifactError(
                 f"the row store cannot be used: {error}{lost}",
-                file=self.path,
+                file=path,
                 expected="a writable folder with free space",
                 remedy="make room and run the same command again",
             )
         return ArtifactError(
             f"the row store is damaged: {error}{lost}",
-            file=self.path,
+            file=path,
             remedy="delete this file; rows of finished artifacts are read in again, the rest is computed",
         )
 
