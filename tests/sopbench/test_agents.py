@@ -273,6 +273,28 @@ def test_program_mode_enforces_the_rules(stage: Any, generated: dict[str, list[T
     assert not [name for name in played[0].offered if name.startswith("internal_")]
 
 
+@pytest.mark.parametrize("name", ["bank", "hotel", "university"])
+def test_a_plan_without_look_ups_passes_in_program_mode(
+    name: str, stage: Any, generated: dict[str, list[TaskRow]]
+) -> None:
+    """No look-ups are offered there, so that none may be asked for; as published, the graph still does."""
+    rows = [row for row in generated[name] if row.task.action_should_succeed]
+    kept = [[call for call in row.plan or [] if not call.name.startswith("internal_")] for row in rows]
+    plans = [msgspec.structs.replace(row, plan=plan) for row, plan in zip(rows, kept, strict=True)]
+    author = Author(follower(plans, "fc"))
+    prompt = {"environment": "program", "unpublished_tools": True}
+    played, _ = play(stage, rows, author, run=program_rollouts.rollouts, prompt=prompt)
+    assert all(row.enforced for row in played)
+    assert [row.verdict.reasons for row in verdict_rows(rows, played, "corrected")] == [[]] * len(rows)
+    upstream = [row.verdict.dirgraph_satisfied for row in verdict_rows(rows, played, "upstream")]
+    assert not all(upstream)
+    # At once is still too early where a call that was offered, as a login, must come before.
+    at_once = [msgspec.structs.replace(row, plan=(row.plan or [])[-1:]) for row in plans]
+    played, _ = play(stage, rows, Author(follower(at_once, "fc")), run=program_rollouts.rollouts, prompt=prompt)
+    passed = [row.verdict.success for row in verdict_rows(rows, played, "corrected")]
+    assert not all(passed)
+
+
 def test_a_prompt_about_an_unknown_task_is_an_error(stage: Any, generated: dict[str, list[TaskRow]]) -> None:
     rows = bank(generated)
     tasks = stage.write("tasks", {"tasks.jsonl": rows})

@@ -74,6 +74,7 @@ class Conversation:
     tokens: Tokens = field(default_factory=Tokens)
     ending: Ending | None = None
     error: str | None = None
+    enforced: bool = False
 
     def cut_off(self, limits: Limits) -> bool:
         """End the conversation if a limit is reached; return whether it has ended."""
@@ -151,6 +152,7 @@ class Conversation:
             offered=sorted(self.offered),
             content_dialect=self.dialect,
             card_dialect=self.cards,
+            enforced=self.enforced,
             messages=self.history,
             row_keys=self.row_keys,
             tokens=self.tokens,

@@ -151,9 +151,10 @@ class Judge:
         )
         return Strict(session, prepared.table)
 
-    def walk(self, prepared: PreparedTask) -> Walk:
-        """Return a walk of the task's graph at its beginning."""
-        return Walk(prepared.plans, self._defaults, self._implied, by_variable=self.reading.careful)
+    def walk(self, prepared: PreparedTask, *, enforced: bool = False) -> Walk:
+        """Return a walk of the task's graph at its beginning; see `judge` for `enforced`."""
+        excused = enforced and self.reading.careful
+        return Walk(prepared.plans, self._defaults, self._implied, by_variable=self.reading.careful, excused=excused)
 
     def judge(
         self,
@@ -164,6 +165,7 @@ class Judge:
         n_sender_messages: int,
         dialect: ContentDialect,
         offered: Collection[str] | None = None,
+        enforced: bool = False,
     ) -> Verdict:
         """Judge one trajectory.
 
@@ -173,9 +175,11 @@ class Judge:
             The recorded final state; None if it equals the initial one.
         offered : collection of str or None
             Functions that the agent could call; None if unknown (then every call counts as offered).
+        enforced : bool
+            Whether the system enforced the rules and offered no look-ups: corrected, none is required then.
         """
         strict = self.open(prepared)
-        walk = self.walk(prepared)
+        walk = self.walk(prepared, enforced=enforced)
         replay = Replay()
         for number, call in enumerate(calls, 1):
             self._replay(call, number, prepared.task.user_goal, strict, walk, replay, dialect, offered)

@@ -147,6 +147,8 @@ class RolloutRow(msgspec.Struct, frozen=True, kw_only=True):
         None if it equals the initial one.
     offered : list of str
         Functions that the agent could call.
+    enforced : bool
+        Whether the system enforced its rules itself (program mode), so that no look-ups were offered.
     """
 
     row_id: str
@@ -162,6 +164,7 @@ class RolloutRow(msgspec.Struct, frozen=True, kw_only=True):
     offered: list[str]
     content_dialect: ContentDialect
     card_dialect: CardDialect
+    enforced: bool = False
     messages: list[Message] = []
     row_keys: list[str] = []
     tokens: Tokens = Tokens()

@@ -85,6 +85,7 @@ class Bench:
             n_sender_messages=rollout.n_sender_messages,
             dialect=rollout.content_dialect,
             offered=frozenset(rollout.offered),
+            enforced=rollout.enforced,
         )
         if not row.task.action_should_succeed:
             verdict = msgspec.structs.replace(
