@@ -206,6 +206,24 @@ def test_half_characters_cost_a_line_neither_task_nor_label(tmp_path):
     write_rows(tmp_path / "labels.jsonl", labels)
 
 
+def test_an_empty_file_is_refused_and_bad_lines_keep_apart(tmp_path):
+    path = tmp_path / "responses.jsonl"
+    path.write_text("\n")
+    with pytest.raises(DataError, match="no response"):
+        score_file(path, tmp_path, 5.0)
+    path.write_text("5\n[]\n5\n")
+    assert len({row.row_id for row in score_file(path, tmp_path, 5.0)}) == 3
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf", "soon"])
+def test_a_limit_that_is_none_is_refused(tmp_path, capsys, limit):
+    for command in (["symbench", "score"], ["conformance", "symbench"]):
+        with pytest.raises(SystemExit) as caught:
+            main([*command, str(tmp_path / "file"), f"--limit={limit}"])
+        assert caught.value.code == 2
+        assert "no number of seconds" in capsys.readouterr().err
+
+
 def test_samples_that_are_absent_are_named(tmp_path, capsys):
     path = tmp_path / "responses.jsonl"
     path.write_text('{"task": "letters", "sample_id": "one", "response": "x"}\n')

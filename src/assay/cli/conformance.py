@@ -4,6 +4,7 @@ import argparse
 import importlib
 from pathlib import Path
 
+from assay.cli.arguments import seconds
 from assay.errors import DataError
 
 # Suite -> function(files, data, limit_s) -> iterator of assay.records.conformance.Case
@@ -25,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("suite", choices=SUITES)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--data", type=Path, help="folder of companion files (default: the folder of the first file)")
-    parser.add_argument("--limit", type=float, metavar="SECONDS", help="time limit of one execution")
+    parser.add_argument("--limit", type=seconds, metavar="SECONDS", help="time limit of one execution")
 
 
 def run(args: argparse.Namespace) -> int:

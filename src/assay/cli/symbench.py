@@ -5,6 +5,8 @@ import json
 import sys
 from pathlib import Path
 
+from assay.cli.arguments import seconds
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
@@ -14,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     score.add_argument("responses", type=Path, help="JSONL with task, sample_id and response (or response_text, text)")
     score.add_argument("--data", type=Path, default=Path("data/symbench"), help="folder of TASK.jsonl files")
     score.add_argument("--out", type=Path, help="write one label a line here instead of to standard output")
-    score.add_argument("--limit", type=float, default=30.0, metavar="SECONDS", help="time limit of one execution")
+    score.add_argument("--limit", type=seconds, default=30.0, metavar="SECONDS", help="time limit of one execution")
     score.add_argument("--no-code", action="store_true", help="refuse responses with code instead of executing them")
     score.add_argument("--json", action="store_true", help="print the summary as JSON")
 

@@ -70,6 +70,8 @@ def score_file(path: Path, data: Path, limit_s: float | None) -> list[LabelRow]:
         If the file itself, or the samples of a task that it names, are not there. A bad line is a label.
     """
     answers = list(_read(path, data))
+    if not answers:
+        raise DataError("the file holds no response", file=path, expected="one JSON object a line")
     repeats: Counter[str] = Counter()
     labels = []
     for answered, execution in zip(answers, _executions(answers, limit_s), strict=True):
@@ -174,7 +176,7 @@ def _failure(answered: Answered, identity: str, index: int, problem: str) -> Lab
         for profile, extraction in MODES
     )
     return LabelRow(
-        row_id=identity if answered.task else digest("unreadable-line", problem)[:32],
+        row_id=identity if answered.task else digest("unreadable-line", [problem, index])[:32],
         query_id=f"{answered.task}/{answered.sample_id}",
         task=answered.task,
         sample_id=answered.sample_id,
