@@ -59,6 +59,22 @@ def test_the_command_counts(path, capsys):
     assert "o2" in capsys.readouterr().err
 
 
+def test_the_command_leaves_out_a_split_without_common_tasks(tmp_path, capsys):
+    table = tmp_path / "table.csv"
+    header = "row_type,task,paper_label,split,a,b\n"
+    table.write_text(header + "success_rate,game24,,seen,0,0\nsuccess_rate,boxnet,,seen,50,100\n")
+    assert main(["symbench", "avenorm", str(table), "--missing", "common"]) == 0
+    told = capsys.readouterr()
+    assert [line.split()[:3] for line in told.out.splitlines()] == [
+        ["seen", "a", "25.0"], ["seen", "b", "50.0"], ["total", "a", "25.0"], ["total", "b", "50.0"]
+    ]  # fmt: skip
+    assert "unseen: left out" in told.err
+    assert "no method solves game24" in told.err
+    table.write_text(header)
+    assert main(["symbench", "avenorm", str(table)]) == 4
+    assert "nothing can be averaged" in capsys.readouterr().err
+
+
 def test_published_rates_are_those_of_the_table(path):
     rates = published_rates()
     assert sum(len(row) for row in rates.values()) == 481

@@ -50,13 +50,21 @@ def _avenorm(args: argparse.Namespace) -> int:
     passed = failed = 0
     lines = []
     for split in SPLITS:
-        scores = average_normalized(table.rates, split_tasks(split), args.missing)
+        tasks = split_tasks(split)
+        if args.missing == "common":
+            tasks = tuple(task for task in tasks if all(task in row for row in table.rates.values()))
+        if not tasks or not table.rates:
+            print(f"{split}: left out, no task has a rate of every method", file=sys.stderr)
+            continue
+        scores = average_normalized(table.rates, tasks, args.missing)
         for task in scores.zero_tasks:
             print(f"{split}: no method solves {task}; it counts 0 for every method", file=sys.stderr)
         for method, value in scores.percent.items():
             got, want = one_decimal(value), table.printed.get(split, {}).get(method)
             passed, failed = passed + (want == got), failed + (want not in (None, got))
             lines.append({"split": split, "method": method, "avenorm": float(value), "rounded": got, "printed": want})
+    if not lines:
+        raise DataError("nothing can be averaged", file=args.table, expected="a task with a rate of every method")
     for line in lines:
         if args.json:
             print(json.dumps(line, ensure_ascii=False))
