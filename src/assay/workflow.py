@@ -2,6 +2,7 @@
 
 import fcntl
 import filecmp
+import os
 import secrets
 import shutil
 import sys
@@ -9,6 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
+from assay.artifact.manifest import MANIFEST
+from assay.artifact.recipe import Planned
+from assay.artifact.stages import STAGES
 from assay.config.files import unknown_key
 from assay.errors import AssayError
 from assay.plan import Project, open_project
@@ -31,6 +35,19 @@ def plan_or_stop(config: Mapping[str, object]) -> Project:
     except AssayError as error:
         print(f"assay: {error}", file=sys.stderr)  # noqa: T201
         raise SystemExit(error.exit_code) from None
+
+
+def shown_by(planned: Planned) -> list[str]:
+    """Return the files that a target must ask for to be sure of an artifact: the manifest, and what it has lost.
+
+    The engine looks only at files that something asks for, and asking for every data file costs it a third of the
+    time of a run with nothing to do.
+    """
+    folder, manifest = str(planned.folder), f"{planned.folder}/{MANIFEST}"
+    if not os.path.exists(manifest):  # noqa: PTH110 - for thousands of files
+        return [manifest]
+    files = (f"{folder}/{name}" for name in STAGES[planned.job.stage].outputs)
+    return [manifest, *(path for path in files if not os.path.exists(path))]  # noqa: PTH110
 
 
 class PublishedState:

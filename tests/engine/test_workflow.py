@@ -47,6 +47,19 @@ def test_a_spoiled_published_copy_is_replaced(built, tmp_path):
     assert table.read_bytes() == right
 
 
+@pytest.mark.parametrize("name", ["labels.jsonl", "manifest.json"])
+@pytest.mark.parametrize("target", [(), ("results/table.csv",), ("all_labels",)])
+def test_a_deleted_file_of_an_artifact_is_made_again_and_only_that(name, target, built, tmp_path):
+    project = copy(built, tmp_path / "p")
+    file = next((project.folder / "results/labels/toy.tiny-a.greedy").glob(f"*/{name}"))
+    before = project.artifacts()
+    file.unlink()
+    assert "labels" in project.call("snakemake", "-n", *target)
+    assert project.made("snakemake", "--cores", "2", *target) == {"computed labels toy.tiny-a.greedy": 1}
+    assert project.artifacts() == before
+    assert NOTHING in project.call("snakemake", "-n", *target)
+
+
 def test_dvc_is_clean_after_repro(recorded):
     assert "up to date" in recorded.call("dvc", "status")
     assert recorded.made("dvc", "repro") == {}

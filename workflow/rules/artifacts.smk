@@ -2,7 +2,7 @@
 import os
 
 from assay.artifact.stages import GROUPS, STAGES
-from assay.workflow import PublishedState, plan_or_stop, release_stale_locks
+from assay.workflow import PublishedState, plan_or_stop, release_stale_locks, shown_by
 
 EXPERIMENT = config.get("experiment")
 PROJECT = plan_or_stop(config)
@@ -26,9 +26,9 @@ def makes(stage):
     return [update(f"{here}/{name}") for name in (*STAGES[stage].outputs, "manifest.json")]
 
 
-def manifests(*stages):
-    """Manifests of every planned artifact of some stages; a function, so that only the target's list is made."""
-    return lambda _: [ancient(str(p.manifest)) for (stage, _), p in PLAN.items() if stage in stages]
+def artifacts(*stages):
+    """What shows that every planned artifact of some stages is there; a function, so that only the target's is made."""
+    return lambda _: [ancient(path) for p in PLAN.values() if p.job.stage in stages for path in shown_by(p)]
 
 
 wildcard_constraints:
@@ -42,5 +42,5 @@ for _group in GROUPS:
         name:
             f"all_{_group}"
         input:
-            manifests(*(s for s, stage in STAGES.items() if stage.group == _group)),
+            artifacts(*(s for s, stage in STAGES.items() if stage.group == _group)),
         localrule: True

@@ -10,7 +10,7 @@ def wanted(path):
 
 
 # The main targets also ask for every planned artifact: what somebody deleted is made again, and only that.
-EVERYTHING = manifests(*STAGES)
+EVERYTHING = artifacts(*STAGES)
 
 
 rule publish:
