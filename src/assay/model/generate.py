@@ -139,7 +139,7 @@ class ModelSession:
             for prompt, ready in zip(rows, prepared, strict=True)
             for index in range(samples)
         ]
-        return self._deliver(asks, decoding, policy)
+        return self._deliver(asks, decoding)
 
     def complete(
         self,
@@ -169,13 +169,18 @@ class ModelSession:
         sample_indices: Sequence[int] | None = None,
         chat: bool | None = None,
         policy: PromptPolicy | None = None,
+        counts_overflow: bool = False,
     ) -> list[GenerationRow]:
-        """Return the next answer of many conversations at once, one for each prompt; see `generate`."""
+        """Return the next answer of many conversations at once, one for each prompt; see `generate`.
+
+        With `counts_overflow`, a prompt that a server finds longer than the model's context is no failure that could
+        end the run, but a truncated row with finish reason "error".
+        """
         prepared = self._prepare(prompts, decoding, chat, policy)
         indices = sample_indices or [0] * len(prompts)
         rows = zip(prompts, prepared, indices, strict=True)
         asks = [self._ask(p, ready, decoding, seed, index) for p, ready, index in rows]
-        return self._deliver(asks, decoding, policy)
+        return self._deliver(asks, decoding, counts_overflow)
 
     def facts(self) -> dict[str, Any]:
         """Return what the envelope should say: counts of rows and tokens, seconds, cost, the engine.
@@ -216,7 +221,7 @@ class ModelSession:
         identity = row_id(prompt.query_id, prompt.prompt_sha256, index)
         return _Ask(prompt, prepared, index, derive_seed("sample", seed, identity))
 
-    def _deliver(self, asks: list[_Ask], decoding: Decoding, policy: PromptPolicy | None) -> list[GenerationRow]:
+    def _deliver(self, asks: list[_Ask], decoding: Decoding, counts_overflow: bool = False) -> list[GenerationRow]:
         if not asks:
             return []
         engine = self._backend.identity(self._store, len(asks) * decoding.max_new_tokens)
@@ -231,9 +236,7 @@ class ModelSession:
         stored = sum(key in found for key in keys)
         made, failures = self._make(asks, keys, found, decoding)
         found |= made
-        # Who asked for truncated rows to be counted gets a counted row from a server, too, which only refuses.
-        counted = policy is not None and policy.on_long == "truncate"
-        full = {key for key, failure in failures.items() if counted and _outgrown(failure)}
+        full = {key for key, failure in failures.items() if counts_overflow and _outgrown(failure)}
         failed = [n for n, key in enumerate(keys) if key in failures and key not in full]
         if len(failed) > self._accept_failures:
             raise self._too_many(asks[failed[0]], failures[keys[failed[0]]], len(failed), len(asks))

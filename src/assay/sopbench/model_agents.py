@@ -25,6 +25,7 @@ class Talker(Protocol):
         sample_indices: Sequence[int] | None = None,
         chat: bool | None = None,
         policy: Any = None,
+        counts_overflow: bool = False,
     ) -> list[GenerationRow]:
         """Return one row for each prompt, in order."""
 
@@ -68,6 +69,7 @@ class ModelAgent:
             sample_indices=[talk.attempt for talk in conversations],
             chat=True,
             policy=self._policy,
+            counts_overflow=True,
         )
         return [self._turn(talk, row) for talk, row in zip(conversations, rows, strict=True)]
 
@@ -124,6 +126,7 @@ class ModelUser:
             sample_indices=[talk.attempt for talk in conversations],
             chat=True,
             policy=self._policy,
+            counts_overflow=True,
         )
         return [self._read(talk, row) for talk, row in zip(conversations, rows, strict=True)]
 
