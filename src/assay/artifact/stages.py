@@ -36,7 +36,8 @@ class Stage:
 
 
 # Versions that decide what a model answers; they enter the recipe of every job that loads one.
-MODEL_LIBRARIES = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
+# Jinja2 renders chat templates; the others tokenize and compute.
+MODEL_LIBRARIES = ("torch", "transformers", "tokenizers", "jinja2", "safetensors", "numpy")
 
 # In data-flow order. The same word names the rule, the step module, the folder and the page in the docs.
 STAGES = {

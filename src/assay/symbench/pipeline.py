@@ -32,8 +32,6 @@ _ROLES = {
     "symbolic_agent": ("guide", "checker"),
     "codesteer": ("guide", "checker"),
 }
-# What decides a local model's answers, as for the stage generations.
-_ANSWERING = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
 
 
 def jobs(configs: Configs) -> Iterator[Job]:
@@ -265,7 +263,7 @@ def _rollouts(configs: Configs, name: str, model: str, seed: int, item: str, pro
         config=settings,
         needs=(prompts,),
         lock=tuple(f"models/{one}" for one in played),
-        libraries=(*_ANSWERING, *configs.executions.distributions),
+        libraries=tuple(configs.executions.distributions),
         determinism="volatile" if "volatile" in classes else classes[0],
         model=model,
         work=_work(config, method),
