@@ -6,6 +6,7 @@ from assay.config.executions import Executions
 from assay.config.experiment import Experiment
 from assay.config.files import read_yaml, validate
 from assay.config.fks import FksConfig
+from assay.config.lock import Lock
 from assay.config.models import Registry
 from assay.config.symbench import SymbenchConfig
 from assay.errors import ConfigError
@@ -84,6 +85,7 @@ def test_a_truth_value_stays_one_where_it_is_wanted():
         (Executions, {"isolation": False}, "key 'isolation': the values do not fit together; expected not off"),
         (Registry, {"models": {"a": MODEL | {"source": {"kind": "tini"}}}}, "key 'models.a.source.kind': 'tini' is no"),
         (SymbenchConfig, METHODS | {"tasks": ["game25"]}, "key 'tasks.0': 'game25' is no valid value"),
+        (Lock, {"data": {"d": {"kind": "k"}}}, "key 'data': "),
         (Experiment, EXPERIMENT | {"models": "x" * 4000}, "key 'models': 'xxx"),
     ],
 )

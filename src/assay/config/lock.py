@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import field_validator
 
 from assay.canonical import digest
 from assay.config.files import Strict, read_yaml, validate
@@ -23,6 +24,14 @@ class Lock(Strict):
     """Model name -> digests of weights, tokenizer, template and configuration, or an endpoint's identity."""
     data: dict[str, dict[str, Any]] = {}
     """Dataset name -> source, revision and digests of its files."""
+
+    @field_validator("data")
+    @classmethod
+    def _files_are_named(cls, entries: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        for name, entry in entries.items():
+            if not isinstance(entry.get("files"), dict):
+                raise ValueError(f"under {name} the key files: file name -> sha256, as `assay data` writes it")
+        return entries
 
     def entry(self, name: str) -> dict[str, Any]:
         """Return the entry "models/NAME" or "data/NAME".
