@@ -12,7 +12,9 @@ from assay.config.lock import Lock
 from assay.errors import ConfigError
 
 SRC = Path(__file__).resolve().parents[2] / "src"
-VERSIONS = dict.fromkeys(["torch", "transformers", "tokenizers", "jinja2", "safetensors", "numpy", "scipy", "pandas"], "1.0")
+VERSIONS = dict.fromkeys(
+    ["torch", "transformers", "tokenizers", "jinja2", "safetensors", "numpy", "scipy", "pandas"], "1.0"
+)
 FUNCTION = "assay.records.rows:row_id"
 
 
