@@ -229,6 +229,13 @@ def test_roles_of_other_models_are_locked_and_decide(root: Path, tmp_path: Path)
     assert {"numpy", "sympy"} <= set(job.libraries)
 
 
+def test_executions_depend_on_what_the_listed_distributions_require(root: Path, tmp_path: Path) -> None:
+    jobs = planned(project(root, tmp_path, {"tasks": TASKS}, executions={"distributions": ["sympy", "pandas"]}))
+    seen = [set(job.libraries) for name, job in jobs.items() if name.startswith(("executions/", "rollouts/"))]
+    assert seen
+    assert all({"sympy", "mpmath", "pandas", "numpy", "python-dateutil", "six"} <= libraries for libraries in seen)
+
+
 def test_an_experiment_without_symbench_still_publishes_headers(root: Path, tmp_path: Path) -> None:
     configs = project(root, tmp_path, None)
     jobs = planned(configs)

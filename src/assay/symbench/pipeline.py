@@ -8,6 +8,7 @@ from assay.config.executions import TUNING, Executions
 from assay.config.load import Configs
 from assay.config.symbench import Method, PublishedSamples, SymbenchConfig
 from assay.errors import ConfigError
+from assay.sandbox import world
 from assay.symbench import work
 from assay.symbench.catalog import TASKS
 from assay.symbench.templates import resolve
@@ -133,6 +134,11 @@ def _refuse_tuning(configs: Configs) -> None:
         )
 
 
+def _visible(configs: Configs) -> tuple[str, ...]:
+    """Return all distributions that snippets see; what the listed ones require decides outputs as well."""
+    return tuple(world.closure(configs.executions.distributions))
+
+
 def _check(configs: Configs, name: str, method: Method) -> None:
     if method.tasks != "all" and configs.symbench.metrics.missing == "refuse":
         lacking = [task for task in tasks_of(configs.symbench) if task not in method.tasks]
@@ -192,7 +198,7 @@ def _answers(configs: Configs, data: str, name: str, model: str, seed: int, item
             function="assay.symbench.executions:execute_rows",
             config=section,
             needs=(generations,),
-            libraries=configs.executions.distributions,
+            libraries=_visible(configs),
         )
         answers: tuple[Need, ...] = (generations, Need("executions", "executions", item))
     else:
@@ -263,7 +269,7 @@ def _rollouts(configs: Configs, name: str, model: str, seed: int, item: str, pro
         config=settings,
         needs=(prompts,),
         lock=tuple(f"models/{one}" for one in played),
-        libraries=tuple(configs.executions.distributions),
+        libraries=_visible(configs),
         determinism="volatile" if "volatile" in classes else classes[0],
         model=model,
         work=_work(config, method),
