@@ -83,6 +83,7 @@ class OpenAIServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: OpenAIServer
+    _inside = False
 
     def do_GET(self) -> None:
         if self.path == "/version":
@@ -93,6 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         fault = self.server.enter(body, dict(self.headers))
+        self._inside = True
         try:
             time.sleep(self.server.delay_s)
             if fault is not None:
@@ -104,6 +106,11 @@ class _Handler(BaseHTTPRequestHandler):
             else:
                 self._answer(body)
         finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        if self._inside:
+            self._inside = False
             self.server.leave()
 
     def _answer(self, body: dict) -> None:
@@ -138,6 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
             pass  # the client has gone
 
     def _send(self, status: int, headers: dict[str, str], data: bytes) -> None:
+        self._leave()  # before the client can know, and ask again
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
