@@ -31,6 +31,12 @@ def test_metrics_are_shown_in_the_order_of_the_config_and_others_counted():
     assert "2 more rows in table.csv." in text
 
 
+def test_what_the_config_asks_for_and_no_row_has_is_named():
+    text, _, _ = table([row("bcs"), row("bes")], metrics=["bcs", "bess"], where={"sed": ["1"], "seed": ["0"]})
+    assert "Asked for in configs/table.yaml and in no row: bess, sed." in text
+    assert "in no row" not in table([row("bcs")], metrics=["bcs"])[0]
+
+
 def test_breakdowns_and_other_values_of_a_setting_are_left_out_but_not_rows_without_it():
     rows = [row(setting="tau=0.8"), row(setting="tau=0.7"), row("bes"), row("iss", setting="relation=capital")]
     text, _, lines = table(rows, where={"tau": ["0.8"]}, without=["relation"])

@@ -36,6 +36,11 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             and not any(name in setting for name in self.without)
         )
 
+    def absent(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Return the metrics and the settings of `where` that no row has: not measured here, or misspelled."""
+        known = {name for row in rows for name in (row["metric"], *settings_of(row["setting"]))}
+        return [name for name in (*self.metrics, *self.where) if name not in known]
+
     def chosen(self, rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """Return the rows that are shown, by metric, else in their order."""
         best: dict[tuple[Any, ...], tuple[list[int], Mapping[str, Any]]] = {}
@@ -71,6 +76,8 @@ def markdown(rows: Iterable[Mapping[str, Any]], sections: Mapping[str, Section],
         text += _section(shown, section, digits) if shown else ["No row is shown."]
         if len(shown) < len(found):
             text += ["", f"{len(found) - len(shown):,} more rows in table.csv."]
+        if absent := section.absent(found):
+            text += ["", f"Asked for in configs/table.yaml and in no row: {', '.join(absent)}."]
     return "\n".join(text) + "\n"
 
 
