@@ -94,7 +94,7 @@ def test_criterion_1_guarantees_in_a_container(command, ordinary):
 
     if linux.landlock_abi() < 6:
         pytest.skip("Landlock before version 6 cannot confine signals")
-    done = command("sandbox", "probe", "--json", "--config", "none.yaml", ordinary=ordinary, contained=True)
+    done = command("sandbox", "probe", "--json", ordinary=ordinary, contained=True)
     held = json.loads(done.stdout)["held"]
     wanted = {"process_tree_killed", "write_confined", "read_confined", "network_blocked", "signals_confined"}
     assert wanted <= set(held), done.stdout
