@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.long, pytest.mark.real_model]
 DECODING = Decoding(max_new_tokens=10)
 
 
-@pytest.fixture(scope="module", params=["smollm2-135m", "qwen2.5-coder-0.5b"])
+@pytest.fixture(scope="module", params=["smollm2-135m", "qwen2.5-coder-0.5b", "gemma3-270m"])
 def model(request, root):
     entry = read_registry(root)[request.param]
     if not is_present(entry, Cache()):
@@ -31,10 +31,10 @@ def model(request, root):
 
 
 @pytest.fixture
-def prompts(fks_like_prompts):
+def prompts(fks_like_prompts, model):
     raw = [PromptRow.of_text(f"t{i}", text) for i, text in enumerate(fks_like_prompts[::3])]
     chats = [PromptRow.of_messages(f"c{i}", [Message("user", text)]) for i, text in enumerate(fks_like_prompts[:2])]
-    return [*raw, *chats]
+    return [*raw, *chats] if model.chat_template else raw
 
 
 def test_processes_order_shards_and_a_crash_change_no_byte(model, prompts, tmp_path):

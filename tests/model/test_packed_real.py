@@ -16,7 +16,11 @@ from assay.model.unpacked import SequentialEngine
 pytestmark = [pytest.mark.real_model, pytest.mark.long]
 
 # Model, prompts of all variants, of the slow ones (1 slot, one prompt at a time), new tokens, lengths of long prompts.
-MODELS = [("smollm2-135m", 32, 8, 16, (130, 255, 431)), ("qwen2.5-coder-0.5b", 12, 3, 8, (130,))]
+MODELS = [
+    ("smollm2-135m", 32, 8, 16, (130, 255, 431)),
+    ("qwen2.5-coder-0.5b", 12, 3, 8, (130,)),
+    ("gemma3-270m", 12, 3, 8, (130, 600)),  # with a sliding window of 512 tokens
+]
 DECODING = Decoding(max_new_tokens=24)  # each request says how many it wants
 
 
