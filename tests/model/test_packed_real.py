@@ -20,6 +20,7 @@ MODELS = [
     ("smollm2-135m", 32, 8, 16, (130, 255, 431)),
     ("qwen2.5-coder-0.5b", 12, 3, 8, (130,)),
     ("gemma3-270m", 12, 3, 8, (130, 600)),  # with a sliding window of 512 tokens
+    ("qwen2.5-coder-1.5b", 6, 2, 4, (130,)),
 ]
 DECODING = Decoding(max_new_tokens=24)  # each request says how many it wants
 
