@@ -2,13 +2,12 @@
 
 import csv
 import io
-from collections import Counter
 from typing import Any
 
 import msgspec
 
 from assay.canonical import canonical_bytes
-from assay.errors import DataError
+from assay.records.primary_key import PRIMARY_KEY, refuse_repeated
 from assay.records.rows import MetricRow
 from assay.records.step import Inputs, Outputs
 from assay.report.markdown import Section, markdown
@@ -17,7 +16,6 @@ COLUMNS = (
     "benchmark", "dataset", "model", "method", "profile", "setting", "metric", "baseline",
     "value", "ci_low", "ci_high", "unit", "n", "n_failed", "determinism", "artifact",
 )  # fmt: skip
-PRIMARY_KEY = COLUMNS[:8]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,14 +45,7 @@ def build(config: dict[str, Any], inputs: Inputs) -> Outputs:
             cells["artifact"] = artifact.key[:12]
             cells["determinism"] = row.determinism or artifact.determinism
             rows.append(cells)
-    seen = Counter(tuple(cells[name] for name in PRIMARY_KEY) for cells in rows)
-    repeated = [key for key, count in seen.items() if count > 1]
-    if repeated:
-        raise DataError(
-            f"{len(repeated)} numbers of several artifacts have one name, first {repeated[0]}",
-            file="table.csv",
-            expected="a primary key",
-        )
+    refuse_repeated((tuple(cells[name] for name in PRIMARY_KEY) for cells in rows), "table.csv")
     rows.sort(key=lambda cells: [cells[name] for name in settings.order] + [cells[name] for name in PRIMARY_KEY])
     return {
         "table.csv": _csv(rows),
