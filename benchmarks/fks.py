@@ -1,11 +1,13 @@
-"""Speed of FKS: `python benchmarks/fks.py [part]`.
+"""Speed of FKS outside of the model.
+
+    python benchmarks/fks.py [PART]
 
 Every part prints what it measured, the figure to reach, and the fastest of several rounds in processor seconds of
 one core, so that other work on the machine disturbs it little.
 """
 
+import argparse
 import random
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
@@ -80,5 +82,8 @@ def _fastest(run: Callable[[], None], rounds: int = 5) -> float:
 PARTS: dict[str, Callable[[], None]] = {"scorer": scorer}
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or PARTS:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", nargs="?", choices=PARTS, help="default: all")
+    part = parser.parse_args().part
+    for name in [part] if part else PARTS:
         PARTS[name]()

@@ -1,5 +1,7 @@
 """No-op cost: our plan inside Snakemake against a bare Snakemake workflow with a DAG of the same size.
 
+    python benchmarks/noop.py [--jobs 50 500 5000] [--rounds 3]
+
 The bare workflow has as many jobs, and each declares as many files as an artifact of ours.
 """
 
@@ -44,8 +46,8 @@ def seconds(run, times: int) -> float:
 
 def main() -> None:
     """Print one line per size: CPU seconds of both, their ratio, and the target."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--jobs", type=int, nargs="+", default=[50, 500, 5000])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, nargs="+", default=[50, 500, 5000], help="sizes of the plan")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     for jobs in args.jobs:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from assay.config.executions import Executions
 from assay.sandbox.executor import Executor
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.datasets import load_published
 from assay.symbench.executing import execution_row, request
 from assay.symbench.judging import MODES, code_output, judge
@@ -84,9 +84,11 @@ def executions(sample: TaskRow) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("data/symbench"))
-    parser.add_argument("--task", action="append", choices=list(TASKS))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path("data/symbench"), help="samples (default: data/symbench)")
+    parser.add_argument(
+        "--task", action="append", choices=list(TASKS), metavar="TASK", help="only this one; repeatable"
+    )
     args = parser.parse_args()
     samples = {task: load_published(args.data, task) for task in args.task or TASKS}
     verdicts(samples)

@@ -1,13 +1,13 @@
 """How fast the generators are: items per second and task, and one whole selection.
 
-Usage: python benchmarks/symbench_generate.py [items per task, default 20] [repetitions, default 3]
+    python benchmarks/symbench_generate.py [ITEMS [REPETITIONS]]
 
 Prints CPU time, which other processes on the machine disturb least: the best of the repetitions, and how much of the
 time a task takes of the whole. Repetitions go round all tasks, so that a slow spell of the machine hits every task.
 Each repetition has a seed of its own, so that no cache of items can help.
 """
 
-import sys
+import argparse
 import time
 
 import msgspec
@@ -17,8 +17,11 @@ from assay.symbench.tasks.registry import TASK_MODULES
 
 
 def main() -> None:
-    given = [int(text) for text in sys.argv[1:]]
-    count, repetitions = (*given, *(20, 3)[len(given) :])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("items", type=int, nargs="?", default=20, help="items of each task (default: 20)")
+    parser.add_argument("repetitions", type=int, nargs="?", default=3, help="the best counts (default: 3)")
+    given = parser.parse_args()
+    count, repetitions = given.items, given.repetitions
     best = dict.fromkeys(TASK_MODULES, float("inf"))
     sizes = dict.fromkeys(TASK_MODULES, 0)
     for task in TASK_MODULES:

@@ -17,8 +17,8 @@ _TOKEN = 2.4e-5
 _STEP = 2.0e-4
 _START = 0.08
 _STARTING = 12.0
-# Rows that are decoded side by side.
-_SLOTS = 64
+# Rows that are decoded side by side, as in `assay.model.packed`.
+_SLOTS = 128
 # A decoder block of width w has about this many times w * w parameters.
 _BLOCK = 14
 

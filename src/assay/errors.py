@@ -13,7 +13,8 @@ class AssayError(Exception):
     message : str
         What is wrong, without a final full stop.
     file, row, key : optional
-        Where: the file, the one-based row (or the row's id) and the key inside it.
+        Where: the file, the row (its number from one, its id, or its index in a JSON list, from zero) and the key
+        inside it.
     expected : str, optional
         What would have been right.
     remedy : str, optional

@@ -115,6 +115,16 @@ def named_jobs(configs: Configs) -> Iterator[tuple[str, Job]]:
             key="benchmarks",
             expected="one of " + ", ".join(BENCHMARKS),
         )
+    if configs.experiment.executions:
+        _ = configs.executions  # also where no benchmark of the experiment reads it
+    if not configs.model_names:
+        raise ConfigError(
+            f"no model remains: {configs.left_out}",
+            file=f"configs/experiments/{configs.name}.yaml",
+            key="models",
+            expected="at least one whose weights are here",
+            remedy="add a model that this machine has",
+        )
     for name in configs.table.markdown:
         if name not in BENCHMARKS:
             raise unknown_key(f"markdown.{name}", name, BENCHMARKS, "configs/table.yaml")

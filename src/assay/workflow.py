@@ -1,5 +1,6 @@
 """What the Snakemake files call: planning with one clear sentence on error, published copies, stale locks."""
 
+import contextlib
 import fcntl
 import filecmp
 import os
@@ -14,7 +15,7 @@ from assay.artifact.manifest import MANIFEST
 from assay.artifact.recipe import Planned
 from assay.artifact.stages import STAGES
 from assay.config.files import unknown_key
-from assay.errors import AssayError
+from assay.errors import ArtifactError, AssayError
 from assay.plan import Project, open_project
 
 
@@ -31,7 +32,10 @@ def plan_or_stop(config: Mapping[str, object]) -> Project:
             if key != "experiment":
                 raise unknown_key(key, key, ["experiment"], "--config")
         named = config.get("experiment")
-        return open_project(experiment=None if named is None else str(named))
+        project = open_project(experiment=None if named is None else str(named))
+        if note := project.configs.left_out:
+            print(f"assay: {note}", file=sys.stderr)  # noqa: T201
+        return project
     except AssayError as error:
         print(f"assay: {error}", file=sys.stderr)  # noqa: T201
         raise SystemExit(error.exit_code) from None
@@ -95,17 +99,24 @@ _held: list[IO[bytes]] = []
 def release_stale_locks(root: Path) -> bool:
     """Remove the engine's lock files if no other process of ours can be running; return whether it is safe.
 
-    The engine leaves its locks behind when it is killed. Ours is an flock, which the kernel releases, so whoever
-    gets it knows that nobody else is at work here.
+    The engine leaves its locks behind when it is killed. Ours is an flock, which the kernel releases: every process
+    shares it for as long as it lives, and whoever has it alone for a moment knows that nobody else is at work here.
     """
     folder = root / ".snakemake"
-    folder.mkdir(exist_ok=True)
-    file = (folder / "assay.lock").open("wb")
+    try:
+        folder.mkdir(exist_ok=True)
+        file = (folder / "assay.lock").open("wb")
+    except OSError as error:
+        print(f"assay: {folder}: {error.strerror}; snakemake must write there, also for a dry run", file=sys.stderr)  # noqa: T201
+        raise SystemExit(ArtifactError.exit_code) from None
+    _held.append(file)  # for as long as this process lives
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        alone = True
     except OSError:
-        file.close()
-        return False
-    _held.append(file)  # for as long as this process lives
-    shutil.rmtree(folder / "locks", ignore_errors=True)
-    return True
+        alone = False
+    if alone:
+        shutil.rmtree(folder / "locks", ignore_errors=True)
+    with contextlib.suppress(OSError):  # a file system without such locks
+        fcntl.flock(file, fcntl.LOCK_SH)
+    return alone

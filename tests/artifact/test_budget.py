@@ -15,9 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def configs(**changes) -> Configs:
-    """Return the quickstart with some keys of the experiment changed."""
+    """Return the quickstart with some keys of the experiment changed, and with both models, fetched or not."""
     found = load_configs(ROOT, "quickstart")
-    text = found.experiment.model_dump() | changes
+    text = found.experiment.model_dump() | {"optional_models": []} | changes
     return Configs(found.root, found.name, Experiment.model_validate(text), found.lock)
 
 
@@ -49,8 +49,8 @@ def test_a_budget_for_what_is_not_run_is_an_error():
 
 
 def test_a_second_model_and_a_second_seed_cost_as_much_again():
-    one, both = configs(models=["smollm2-135m"], optional_models=[]), configs()
-    two_seeds = configs(models=["smollm2-135m"], optional_models=[], seeds=[0, 1])
+    one, both = configs(models=["smollm2-135m"]), configs()
+    two_seeds = configs(models=["smollm2-135m"], seeds=[0, 1])
     alone, together, twice = (estimate(named_jobs(c), c) for c in (one, both, two_seeds))
     assert all(0 < alone[name] < together[name] for name in alone)
     assert twice["symbench"] == pytest.approx(2 * alone["symbench"])

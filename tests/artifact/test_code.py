@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay.artifact.code import Source
+from assay.errors import ConfigError
 
 FILES = {
     "__init__.py": '"""Package."""\n',
@@ -93,3 +94,12 @@ def test_the_cache_never_hides_a_change(src, tmp_path):
 def test_a_root_that_does_not_exist_is_an_error(src):
     with pytest.raises(ModuleNotFoundError):
         Source(src).closure("assay.a.absent")
+
+
+@pytest.mark.parametrize(("code", "words"), [(b"a = 1\ndef (\n", "row 2: this is no Python"), (b"a = \0", "no Python")])
+def test_code_that_is_being_written_is_named(code, words, src):
+    file = src / "assay/a/deep.py"
+    file.write_bytes(code)
+    with pytest.raises(ConfigError, match=words) as caught:
+        Source(src).closure("assay.a.top")
+    assert caught.value.file == str(file)

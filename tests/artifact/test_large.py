@@ -55,6 +55,22 @@ def test_artifacts_that_exist_already_stay_where_they_are(root, tmp_path, monkey
     assert (root / "results/lens").is_symlink()  # an empty folder gives way
 
 
+def test_a_disk_that_cannot_be_written_is_named(root, tmp_path, monkeypatch):
+    monkeypatch.setenv("ASSAY_LARGE", "/proc")
+    with pytest.raises(ConfigError, match=r"results/hidden, key 'ASSAY_LARGE': no link to /proc/.* can be made"):
+        place_large_stages(root)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    monkeypatch.setenv("ASSAY_LARGE", str(disk))
+    place_large_stages(root)
+    (root / "results/hidden").unlink()
+    home = next(disk.iterdir())
+    (home / "results/hidden").rmdir()
+    (home / "results/hidden").write_text("in the way")
+    with pytest.raises(ConfigError, match="File exists"):
+        place_large_stages(root)
+
+
 def test_a_disk_that_is_gone_is_named(root, tmp_path, monkeypatch):
     monkeypatch.setenv("ASSAY_LARGE", str(tmp_path / "nowhere"))
     with pytest.raises(ConfigError, match="nowhere"):

@@ -16,6 +16,8 @@ PARTS = (
 )  # fmt: skip
 TABLE = ("snakemake", "--cores", "2", "results/table.csv")
 BIN = Path(sys.executable).parent
+# What surrounds the tests must not reach a project: another checkout's git, another disk, somebody's folders.
+FOREIGN = ("SNAKEMAKE", "PYTEST", "ASSAY", "DVC", "GIT", "XDG")
 
 
 class Result:
@@ -32,11 +34,15 @@ class Project:
     def __init__(self, folder: Path, cache: Path, **environment: str) -> None:
         self.folder = folder
         self.environment = {
-            **{k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTEST"))},
+            **{k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)},
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(folder / "src"),
             "ASSAY_CACHE": str(cache),
             "HOME": str(cache),  # no user configuration of any tool
+            "GIT_CONFIG_NOSYSTEM": "1",
+            # Git tidies up behind one's back, while the folder is being copied.
+            "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "maintenance.auto", "GIT_CONFIG_VALUE_0": "false",
+            "DVC_SITE_CACHE_DIR": str(folder.parent / "dvc"),  # else one folder for the whole machine
             "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b",
             **environment,
         }  # fmt: skip
@@ -68,7 +74,7 @@ class Project:
     def run(self, *command: str, **environment: str) -> Result:
         """Run a command in the folder, whatever it returns."""
         done = subprocess.run(
-            command, cwd=self.folder, env=self.environment | environment, capture_output=True, text=True, timeout=900
+            command, cwd=self.folder, env=self.environment | environment, capture_output=True, text=True, timeout=3600
         )
         return Result(done)
 

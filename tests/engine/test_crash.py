@@ -1,5 +1,6 @@
 """kill -9 in the middle, and the same command again."""
 
+import contextlib
 import json
 import os
 import signal
@@ -7,10 +8,17 @@ import sqlite3
 import subprocess
 import time
 
+import psutil
 import pytest
 from project import TABLE, Project, copy
 
 MANY = 300
+# With $DRILL a process that has stored two batches stops in the middle of the third: written, and not committed.
+STORED = "            added = connection.total_changes - before\n"
+STOPS = (
+    '            if os.environ.get("DRILL") and connection.execute("SELECT count(*) FROM rows").fetchone()[0] >= 40:\n'
+    "                os.read(os.pipe()[0], 1)\n"
+)
 
 
 def many(project: Project) -> None:
@@ -18,33 +26,44 @@ def many(project: Project) -> None:
     project.edit("configs/toy.yaml", "  - {subject: hen", facts + "  - {subject: hen")
     project.edit("configs/toy.yaml", "greedy, max_new_tokens: 5", "greedy, max_new_tokens: 40")
     project.edit("configs/toy.yaml", "temperature: 0.9, max_new_tokens: 5", "temperature: 0.9, max_new_tokens: 40")
+    project.edit("src/assay/model/store.py", STORED, STORED + STOPS)
 
 
 def stored(project: Project) -> int:
     """Return how many generations the row store holds."""
     total = 0
     for path in (project.folder / ".assay").glob("**/*.sqlite"):
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as base:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=60)) as base:
             if base.execute("select 1 from sqlite_master where name = 'rows'").fetchone():
                 total += base.execute("select count(*) from rows where kind = 'generations'").fetchone()[0]
     return total
 
 
 def kill_in_generation(project: Project) -> int:
-    """Start the table, kill the whole process group once rows are stored; return how many were."""
+    """Start the table, kill the whole process group while rows are being stored; return how many were."""
     process = subprocess.Popen(
-        TABLE, cwd=project.folder, env=project.environment, start_new_session=True,
+        TABLE, cwd=project.folder, env=project.environment | {"DRILL": "1"}, start_new_session=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    deadline = time.monotonic() + 240
-    while stored(project) < 20:
-        assert process.poll() is None, "the run ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    time.sleep(0.5)
+    try:
+        deadline = time.monotonic() + 600
+        while stored(project) < 20:
+            assert process.poll() is None, "the run ended before it could be killed"
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    while any(alive(found, process.pid) for found in psutil.process_iter()):
+        time.sleep(0.05)
     return stored(project)
+
+
+def alive(process: psutil.Process, group: int) -> bool:
+    try:
+        return os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE
+    except (ProcessLookupError, psutil.NoSuchProcess):
+        return False
 
 
 def test_the_same_command_again_continues_and_gives_the_same_bytes(fresh, tmp_path):
@@ -52,8 +71,11 @@ def test_the_same_command_again_continues_and_gives_the_same_bytes(fresh, tmp_pa
     many(project)
     many(undisturbed)
     before = kill_in_generation(project)
+    assert 0 < before < MANY
     assert list((project.folder / ".snakemake/locks").iterdir()), "the engine left no lock: the test shows nothing"
+    assert list((project.folder / ".work").glob("generations.*")), "no artifact was in the making"
     project.call(*TABLE)
+    assert not list((project.folder / ".work").glob("*.*"))
     generated = 0
     for path in (project.folder / "results/generations").glob("*/*/envelope.json"):
         generated += json.loads(path.read_bytes())["facts"]["generation"]["made"]

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from project import TABLE, Project, copy
 
+from assay.model.cache import cache_folder
+
 pytestmark = pytest.mark.long
 
 
@@ -20,8 +22,7 @@ def other_disk():
 
 
 def create(folder: Path, **environment: str) -> Project:
-    cache = Path(os.environ.get("ASSAY_CACHE", Path.home() / ".cache" / "assay"))
-    project = Project.create(folder, cache, HOME=str(folder.parent), **environment)
+    project = Project.create(folder, cache_folder(), HOME=str(folder.parent), **environment)
     project.edit("configs/experiment.yaml", "use: toy", "use: ci")
     return project
 

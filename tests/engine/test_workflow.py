@@ -74,6 +74,15 @@ def test_dvc_repro_after_a_comment_runs_the_plan_alone(recorded, tmp_path):
     assert [line for line in text.splitlines() if line.startswith("Running stage")] == ["Running stage 'plan':"]
 
 
+def test_dvc_knows_single_settings(recorded, tmp_path):
+    project = copy(recorded, tmp_path / "p")
+    set_to = "configs/table.yaml:markdown_digits=1"
+    assert project.made("dvc", "exp", "run", "-S", set_to) == {"computed table main": 1}
+    changed = [line.split() for line in project.call("dvc", "params", "diff").splitlines()]
+    assert changed[1:] == [["configs/table.yaml", "markdown_digits", "3", "1"]]
+    assert "up to date" in project.call("dvc", "status")
+
+
 def test_another_experiment_publishes_beside(built, tmp_path):
     project = copy(built, tmp_path / "p")
     other = (project.folder / "configs/experiments/toy.yaml").read_text().replace("[tiny-a, copied]", "[tiny-a]")
@@ -142,6 +151,15 @@ def test_a_lock_without_the_model_says_how_to_lock(built, tmp_path):
     assert "assay lock tiny-a" in result.text
 
 
+def test_an_artifact_that_is_not_in_the_plan_is_one_sentence(built, tmp_path):
+    """A misspelled item, or the path of an artifact that another experiment made."""
+    project = copy(built, tmp_path / "p")
+    result = project.run("snakemake", "--cores", "1", "results/labels/nobody/0123456789ab/labels.jsonl")
+    assert result.code != 0
+    assert "labels/nobody/0123456789ab is not, or no longer, what the plan asks for" in result.text
+    assert "KeyError" not in result.text
+
+
 def test_a_change_during_a_run_is_refused(built):
     result = built.run("assay", "make", "labels", "toy.tiny-a.greedy", "0" * 12)
     assert result.code == 5
@@ -164,3 +182,20 @@ def test_a_spoiled_list_of_absent_models_says_what_to_do(built, tmp_path):
     result = project.run("assay", "plan")
     assert result.code == 3
     assert "absent_models.json: the file is spoiled; delete it" in result.text
+
+
+def test_a_model_that_is_left_out_is_told_by_every_command_that_plans(built, tmp_path):
+    project = copy(built, tmp_path / "p")
+    project.edit("configs/experiments/toy.yaml", "seeds: [0]", "optional_models: [copied]\nseeds: [0]")
+    (project.folder / ".assay").mkdir(exist_ok=True)
+    (project.folder / ".assay/absent_models.json").write_text('["copied"]')
+    for command in (
+        ("assay", "plan"),
+        ("assay", "plan", "--write"),
+        ("assay", "status"),
+        ("assay", "verify"),
+        ("assay", "sweep"),
+        ("snakemake", "-n"),
+    ):
+        said = project.run(*command).text
+        assert "left out, since its weights could not be fetched: copied; `assay fetch`" in said, command

@@ -108,6 +108,9 @@ def test_own_relations_bring_their_texts(tmp_path):
         (["capital,France,Paris,,,,,,", "capital,France,Lyon,,,,,,"], HEADER, 3, "capital", "two objects"),
         (["capital,France,???,,,,,,"], HEADER, 2, "object", "is no name"),
         (["calling_code,France,abc,,,,,,"], HEADER, 2, "object", "is no number"),
+        (["calling_code,France,33 or 34,,,,,,"], HEADER, 2, "object", "is no number"),
+        (["calling_code,France,33 m,,,,,,"], HEADER, 2, "object", "is no number"),
+        (["capital,France,Paris,,,,,,", "capital,france,Lyon,,,,,,"], HEADER, 3, "subject", "reads like"),
         (["euro_year,France,soon,,,,,,"], HEADER, 2, "object", "is no year"),
     ],
 )
@@ -172,3 +175,31 @@ def test_a_fact_more_leaves_the_ids_and_anchors_of_others_alone(tmp_path):
     assert old.keys() <= new.keys()
     stable = {name for name in old if ".context_" not in name and ".recognition_" not in name}
     assert {name: new[name] for name in stable} == {name: old[name] for name in stable}
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["capital,A-B,Foo", "capital,A/B,Bar"], "'A/B' (capital) and 'A-B' (capital, row 2) would both be the fact"),
+        (["capital,of_X,Foo", "capital_of,X,Bar"], "'X' (capital_of) and 'of_X' (capital, row 2) would both be"),
+    ],
+)
+def test_two_subjects_with_one_fact_id_are_named_with_their_rows(tmp_path, rows, said):
+    with pytest.raises(DataError) as caught:
+        run(table(tmp_path / "my.csv", rows, "relation,subject,object"))
+    assert said in str(caught.value)
+    assert "row 3, key 'subject'" in str(caught.value)
+    assert "subject_id" in str(caught.value)
+    own = [f"{row},{number}" for number, row in enumerate(rows)]
+    ids = [
+        fact.fact_id
+        for fact in run(table(tmp_path / "own.csv", own, "relation,subject,object,subject_id"))["facts.jsonl"]
+    ]
+    assert len(set(ids)) == 2
+
+
+def test_an_inverse_that_the_table_shows_to_be_no_unique_one_is_refused(tmp_path):
+    rows = ["capital,A,Foo,true", "capital,B,Foo,"]
+    with pytest.raises(DataError, match="2 subjects of 'capital' have the object 'Foo'") as caught:
+        run(table(tmp_path / "my.csv", rows, "relation,subject,object,inverse_unique"))
+    assert "row 2, key 'inverse_unique'" in str(caught.value)

@@ -155,3 +155,28 @@ def test_failed_calls_are_counted_and_unparseable(files, capsys):
     row = json.loads(captured.out.splitlines()[0])
     assert (row["label"], row["rule_id"], row["error"]) == ("unparseable", "generation_error", "timeout")
     assert "failed calls 1 (counted as unparseable), cut at the token limit 1" in captured.err
+
+
+@pytest.mark.parametrize("place", ["--out", "--clusters"])
+@pytest.mark.parametrize("name", ["g", "q", "f"])
+def test_an_input_is_never_written_over(files, tmp_path, capsys, place, name):
+    arguments = files([{"query_id": "q1", "text": "Oslo"}, {"query_id": "q2", "text": "Rome"}])
+    path = tmp_path / f"{name}.jsonl"
+    before = path.read_bytes()
+    assert main(["fks", "score", *arguments, place, str(path)]) != 0
+    assert "the input would be written over" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_a_lexicon_names_answers_that_no_fact_asks_for(files, tmp_path, capsys):
+    arguments = files([{"query_id": "q1", "text": "Bergen or Oslo, Graz"}, {"query_id": "q2", "text": "Грац"}])
+    lexicon = tmp_path / "lexicon.jsonl"
+    row = {"relation": "capital", "slot": "object", "key": "Q13298", "surfaces": ["Graz", "Грац"]}
+    lexicon.write_text(json.dumps(row) + "\n")
+    clusters = tmp_path / "c.jsonl"
+    for more, expected in (([], "ans:txt:грац"), (["--lexicon", str(lexicon)], "ans:ent:Q13298")):
+        assert main(["fks", "score", *arguments, *more, "--clusters", str(clusters)]) == 0
+        assert json.loads(clusters.read_text().splitlines()[1])["cluster"] == expected
+    lexicon.write_text("{}\n")
+    assert main(["fks", "score", *arguments, "--lexicon", str(lexicon)]) != 0
+    assert "lexicon.jsonl, row 1" in capsys.readouterr().err

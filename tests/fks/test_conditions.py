@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 import yaml
 
@@ -16,6 +17,7 @@ from assay.fks.builder import BuildSettings, build
 from assay.fks.catalogue import read_catalogue
 from assay.fks.conditions import FAMILIES, MAIN_FAMILIES
 from assay.fks.datasets import fetch_published, lock_entries
+from assay.fks.judge import JudgeSettings
 from assay.fks.loader import LoadSettings
 from assay.fks.metric_settings import MetricSettings
 from assay.fks.prompts import PromptSettings, build_prompts
@@ -69,6 +71,14 @@ def test_the_file_holds_the_defaults(root):
     assert config.metrics.main_families == list(MAIN_FAMILIES)
 
 
+def test_what_metrics_and_judge_take_by_default_is_what_the_config_says():
+    told = FksConfig().metrics.model_dump(mode="json")
+    assert msgspec.convert({"dataset": "d", "model": "m", **told}, MetricSettings) == MetricSettings(
+        dataset="d", model="m"
+    )
+    assert JudgeSettings().template == FksConfig().judge.template
+
+
 def test_the_prompt_is_that_of_the_cases(shared):
     config = FksConfig()
     settings = PromptSettings(**config.prompt.model_dump())
@@ -120,7 +130,7 @@ def test_families_and_flags_stand_in_one_table():
 def test_a_wrong_key_is_an_error_that_names_it(project, fks, key):
     with pytest.raises(ConfigError) as caught:
         project(**fks).fks  # noqa: B018
-    assert (caught.value.key or "").startswith(key)
+    assert (caught.value.key or "").startswith(f"benchmarks.fks.{key}")
 
 
 def test_instances_do_not_change(project):
@@ -208,7 +218,8 @@ def test_a_lens_is_fitted_where_the_transport_asks_for_it(project):
         "lens": {"texts": "data/generic.txt", "prompts": 2},
         "metrics": {"internal": {"transports": ["raw", "jlens"]}},
     }
-    jobs = plan(project(**fks))
+    lock = {"fks-lens-texts": {"kind": "texts", "files": {"data/generic.txt": "0" * 64}}}
+    jobs = plan(project(lock=lock, **fks))
     assert jobs["lens/fks-embedded.tiny-a"].config["lens"]["prompts"] == 2
     assert "data/fks-lens-texts" in jobs["lens/fks-embedded.tiny-a"].lock
     assert "lens" in [need.role for need in jobs["metrics/fks-embedded.tiny-b.s0"].needs]

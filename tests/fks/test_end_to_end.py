@@ -122,7 +122,9 @@ def teach(folder, known, unknown):
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     for _ in range(1500):
         logits = model(input_ids=ids).logits[torch.arange(len(rows)), last]
-        if bool((logits.argmax(-1) == wanted).all()) and optimizer.state:
+        others = logits.detach().scatter(1, wanted[:, None], -torch.inf).max(-1).values
+        # By a margin that no other processor's rounding closes.
+        if bool((logits.gather(1, wanted[:, None])[:, 0] > others + 1).all()):
             break
         optimizer.zero_grad()
         torch.nn.functional.cross_entropy(logits, wanted).backward()

@@ -117,7 +117,7 @@ def test_two_equal_top_clusters_are_unstable_even_below_a_low_threshold():
     assert BEHAVIOURS[behaviour_classes(answers, stability(answers, FAMILIES), 0.5)[0]] == "unstable"
 
 
-# Family sizes of the floor test (specification section 7): queries -> facts of 2,592.
+# Family sizes of the published data, for the floors in docs/fks.md: queries -> facts of 2,592.
 CONTEXT = {3: 1647, 2: 944, 0: 1}
 MULTILINGUAL = {5: 2402, 0: 190}
 PARAPHRASE = {4: 2277, 3: 315}

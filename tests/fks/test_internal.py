@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assay.fks.internal import FactSelection, measure_layer
 from assay.fks.internal_rows import RowOrder, StateQuery
-from assay.fks.iss import REASONS, iss, pair_cosines
+from assay.fks.iss import REASONS, UnitSums, iss
 from assay.fks.kts import geometry, geometry_correlations, retrieval
 from assay.fks.metric_settings import InternalSettings
 from assay.fks.vectors import RelationRows
@@ -47,7 +47,7 @@ def measure(order, states, selections=None, jacobian=None, **changes):
 
 
 def loop_iss(order, states, fact):
-    """Section 9.1 as written, with every pair of states compared on its own."""
+    """The definition as written, with every pair of states compared on its own."""
     cosine = lambda a, b: a @ b / np.linalg.norm(a) / np.linalg.norm(b)  # noqa: E731
     of = {}
     for query, state in zip(order.queries, states, strict=True):
@@ -65,6 +65,13 @@ def loop_iss(order, states, fact):
     if not plus:
         return None
     return (np.mean(plus) - np.mean(minus)) / (1 - np.mean(minus))
+
+
+def pair_cosines(units, has):
+    """Mean cosines of a relation whose facts are all one another's background."""
+    sums = UnitSums(np.empty_like(units), np.ones((1, len(units)), dtype=bool))
+    sums.add(slice(0, len(units)), units)
+    return sums.cosines(has)[0]
 
 
 @settings(deadline=None, max_examples=25)
@@ -237,6 +244,14 @@ def test_euclidean_neighbours_equal_exact_distances(seed, shift):
         exact = np.sqrt(((means[i, 0] - means[:, 1]) ** 2).sum(axis=1))
         near = exact <= exact.min() + 1e-12
         assert found.hit[i, 0, 1] == pytest.approx(((near[i] / near.sum()) - 1 / 12) / (11 / 12))
+
+
+@pytest.mark.parametrize("scale", [1e-14, 1e-3, 1.0, 1e3])
+def test_states_equal_but_for_rounding_are_retrieved_by_chance(scale):
+    means = scale * (1 + 1e-16 * np.random.default_rng(3).normal(size=(5, 2, 4)) * 2)
+    for metric in ("cosine", "euclidean"):
+        (found,) = retrieval(means, np.ones((5, 2), dtype=bool), metric, 2)
+        assert found.accuracy()[0, 1] == pytest.approx(0.0, abs=1e-12), metric
 
 
 def test_pairs_with_too_few_facts_or_constant_distances_are_not_retained():

@@ -159,6 +159,15 @@ def test_lens_files_round_trip_and_have_one_byte_form(tmp_path):
     assert back.to_bytes() == made.to_bytes()
 
 
+@pytest.mark.parametrize("header", [{}, [], {"layers": 3, "n_prompts": 5}, {"layers": [3, 4]}])
+def test_a_lens_whose_header_lacks_something_is_refused(tmp_path, header):
+    path = tmp_path / "lens.safetensors"
+    path.write_bytes(Lens(header, np.zeros((2, 8, 8), dtype=np.float32)).to_bytes())
+    with pytest.raises(DataError, match="lacks something") as error:
+        read_lens(path)
+    assert error.value.file == str(path)
+
+
 def test_transport_needs_a_lens_that_fits(tmp_path, states):
     ids = [query.query_id for query in queries()]
     folder = write(tmp_path / "a", ids, states)

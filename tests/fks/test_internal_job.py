@@ -159,6 +159,13 @@ def test_every_internal_number_is_there_with_its_interval_and_exclusions(folder)
     assert document["states"]["header"]["top_state"] == "block_output"
 
 
+def test_what_may_be_below_zero_is_no_fraction(folder):
+    rows = run(folder)["metrics.jsonl"]
+    units = {row.metric: row.unit for row in rows}
+    assert (units["iss"], units["kts_id"], units["kts_geo_raw_spearman"]) == ("score", "score", "correlation")
+    assert all(0 <= row.value <= 1 for row in rows if row.unit == "fraction" and row.value is not None)
+
+
 def test_stability_inside_and_outside_correlate_where_they_were_made_to(folder):
     outputs = run(folder)
     row = pick(outputs, "joint_spearman_pooled", **MAIN, inside="iss", outside="bcs", interval="fact")
@@ -177,15 +184,26 @@ def test_stability_inside_and_outside_correlate_where_they_were_made_to(folder):
     assert alone.n == 18
 
 
-def test_joint_equals_a_plain_computation_from_the_per_fact_rows(folder):
+@pytest.mark.parametrize("anchor", [True, False])
+@pytest.mark.parametrize("outside", ["bcs", "bes"])
+@pytest.mark.parametrize("inside", ["iss", "kts_id"])
+def test_joint_equals_a_plain_computation_from_the_per_fact_rows(folder, inside, outside, anchor):
+    """Facts that are equal but for the order in which their shares were added up are tied, as they are when written."""
     from scipy.stats import spearmanr
 
     outputs = run(folder)
-    rows = list(outputs["per_fact.jsonl"])
-    iss = [row["with_anchor"]["internal"]["raw"]["iss"]["zca"]["iss"] for row in rows]
-    bcs = [row["with_anchor"]["bcs"] for row in rows]
-    got = pick(outputs, "joint_spearman_pooled", **MAIN, inside="iss", outside="bcs", interval="fact").value
-    assert got == pytest.approx(spearmanr(iss, bcs).statistic, abs=1e-6)
+    rows = [row["with_anchor" if anchor else "without_anchor"] for row in outputs["per_fact.jsonl"]]
+    found = [row["internal"]["raw"] for row in rows]
+    values = [row["iss"]["zca"]["iss"] if inside == "iss" else row["kts_id"]["cosine"] for row in found]
+    wanted = {**MAIN, "anchor": str(anchor).lower(), "inside": inside, "outside": outside}
+    expected = spearmanr(values, [row[outside] for row in rows]).statistic
+    got = pick(outputs, "joint_spearman_pooled", **wanted, interval="fact").value
+    assert got == pytest.approx(expected, abs=1e-8)
+
+
+def test_iss_is_the_mean_of_the_per_fact_rows(folder):
+    outputs = run(folder)
+    iss = [row["with_anchor"]["internal"]["raw"]["iss"]["zca"]["iss"] for row in outputs["per_fact.jsonl"]]
     assert np.mean(iss) == pytest.approx(pick(outputs, "iss", **MAIN, whitening="zca", interval="fact").value, abs=1e-7)
 
 

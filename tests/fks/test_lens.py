@@ -7,7 +7,8 @@ from assay.errors import ConfigError, DataError
 from assay.fks.lens import SUM_FILE, LensSettings, fit, prompt_jacobians
 from assay.fks.lens_file import read_lens
 from assay.fks.lens_import import import_published
-from assay.fks.lens_texts import default_texts, read_texts
+from assay.fks.lens_texts import default_texts
+from assay.steps.lens import read_texts
 
 torch = pytest.importorskip("torch")
 SMALL = LensSettings(prompts=3, tokens=12, skip=4, rows_per_pass=8)
@@ -163,8 +164,8 @@ def test_settings_without_a_valid_position_are_refused(weights, tmp_path):
 
 
 def test_texts_are_lines(tmp_path):
-    (tmp_path / "texts.txt").write_text("one\n\n  two \n", encoding="utf-8")
-    assert read_texts(tmp_path / "texts.txt") == ["one", "two"]
+    (tmp_path / "texts.txt").write_text("one\n\n  zwölf \n", encoding="utf-8")
+    assert read_texts(tmp_path / "texts.txt") == ["one", "zwölf"]
     (tmp_path / "texts.txt").write_text("\n")
     with pytest.raises(DataError, match="no text"):
         read_texts(tmp_path / "texts.txt")

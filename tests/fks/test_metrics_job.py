@@ -9,6 +9,7 @@ import pytest
 from assay.errors import DataError
 from assay.fks.metrics import compute
 from assay.fks.rows import ClusterRow, Entity, FactRow, QueryRow, Relation, ScoredRow
+from assay.fks.summary import tidy
 from assay.records.jsonl import read_rows, write_rows
 from assay.records.rows import MetricRow
 from assay.records.step import Input, Inputs
@@ -258,6 +259,13 @@ def test_flags_that_differ_between_query_and_answer_are_refused(bench):
     with pytest.raises(DataError, match="the query says True") as refused:
         bench.run()
     assert refused.value.key == "use_for_main_forward"
+
+
+def test_what_rounding_leaves_of_a_zero_is_not_written():
+    """It differs between processors, and significant digits alone would print it."""
+    assert [tidy(value) for value in (2.220446049250313e-16, -1.1e-16, 1 / 3)] == [0.0, 0.0, 0.333333333333]
+    assert str(tidy(-1.1e-16)) == "0.0"
+    assert tidy(-7.05159724123e-05, 9) == -7.0516e-05
 
 
 def test_relation_names_may_hold_separators(bench):

@@ -258,3 +258,10 @@ def test_matched_surface_and_rule_are_named(ask):
     question = ask(QUERIES["en"], WARSAW, CAPITALS)
     assert score(question, "Die Stadt Warschau ")[1:] == ("Die Stadt Warschau", "Warschau", "entity")
     assert score(question, "It is Tokio")[2:] == ("Tokio", "entity_other")
+
+
+@pytest.mark.parametrize("text", ["<b>Oslo</b>", "Oslo</answer>", "[Oslo](https://example.org)"])
+def test_slash_of_a_tag_or_link_parts_no_alternatives(ask, text):
+    question = ask("What is the capital of Norway?", ["Oslo"], ["Bergen"])
+    assert score(question, text).label == "correct", score(question, text)
+    assert score(question, "Oslo/Bergen").label == "ambiguous"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from assay.fks.answer_keys import answer_key
 from assay.fks.dates import read_dates
 from assay.fks.normalisation import Text
 from assay.fks.numbers import read_numbers
@@ -103,11 +104,14 @@ def test_numbers_are_read_by_value(text, values):
         correct=[
             "206", "206 bones", "two hundred and six", "206.0", "There are 206 in adults (children have 270)",
             "the 32 teeth aside, 206", "not 205 but 206", "about 206", "0206",
+            "1. 206", "1) 206", "(1) There are 206.",
+            "№ 206", "№206", "Nº 206", "n.º 206", "N° 206", "nᵒ 206", "No. 206", "No.206", "Это № 206",
         ],
         incorrect=[
-            "205", "2060", "1206", "none at all", "206,5", "not 206",
+            "205", "2060", "1206", "none at all", "206,5", "not 206", "no 206", "no es 206", "№ 205", "1. 205", "1.",
         ],
         ambiguous=[
+            "2. 206", "1, 206",
             "205 or 206", "206 or 207", "206-207", "206 – 207", "206 bis 207", "206 bones or 207 bones",
             "206 and 207", "205. 206", "I don't know, 206",
         ],
@@ -123,6 +127,13 @@ def test_number(ask, text, label):
     assert score(question, text).label == label, score(question, text)
 
 
+def test_the_number_of_a_list_is_an_answer_where_it_is_right(ask):
+    question = ask("What is the calling code of Canada?", ["+1", "1"], answer_type="number")
+    assert score(question, "1. It is shared by 25 countries").label == "correct"
+    assert answer_key(question, "1. 44") == answer_key(question, "+44") == "num:44"
+    assert answer_key(question, "1.") == "num:1"
+
+
 @pytest.mark.parametrize(
     ("text", "yes"),
     [
@@ -133,6 +144,24 @@ def test_number(ask, text, label):
         ("n'est pas vrai", False), ("Nein", False), ("nicht richtig", False), ("не верно", False), ("неправда", False),
         ("不是", False), ("不正确", False), ("这是错误的", False), ("答案是错的", False), ("否", False), ("Non", False),
         ("Oslo is not the capital of Poland", False),
+        # A negator behind its verb, or with words in between; a negated no is a yes.
+        ("Stimmt.", True), ("stimmt nicht", False), ("Das stimmt leider nicht.", False), ("Stimmt, nicht wahr?", True),
+        ("Das stimmt nicht nur hier", True), ("Das ist nicht ganz richtig", False), ("No es falso", True),
+        ("No, es falso", False), ("No es cierto", False), ("C'est pas tout à fait vrai", False),
+        ("не совсем верно", False), ("没错", True), ("不错", True), ("说得没错。", True),
+        ("Wahr ist das nicht.", False), ("wahr ist das leider nicht ganz", False), ("Falsch ist das nicht", True),
+        ("Richtig ist Oslo", True), ("Richtig ist, dass Oslo nicht in Schweden liegt", True),
+        ("Cierto no es", False), ("Falso no es eso.", True), ("Vrai ce n'est pas", False), ("True it is not.", False),
+        ("True this isn't", False), ("True. It is not in Sweden", True), ("Yes it is not Sweden", True),
+        ("Das ist korrekt", True), ("inkorrekt", False), ("Правильно.", True), ("Неправильно", False),
+        ("Es verdad.", True), ("No es verdad", False), ("La afirmación es falsa.", False), ("Elle est vraie", True),
+        # The adjective of an answer is no answer.
+        ("La verdad es que no", False), ("Verdad es que es así", True),
+        ("La respuesta correcta es falso", False), ("La réponse correcte est non", False),
+        ("The correct answer is False.", False), ("The right answer is: no", False),
+        ("The correct option is true", True), ("正确的答案是错误", False), ("正确答案：错", False),
+        ("That is the correct answer.", True),
+        ("True, the correct answer is Oslo.", True),
     ],
 )  # fmt: skip
 def test_yes_and_no(ask, text, yes):
@@ -179,8 +208,11 @@ GOLD = ["Warsaw", "Варшава", "华沙"]
         correct=[
             "C", "c", "(C)", "C.", "C) Warsaw", "Warsaw", "Option C", "选C", "答案：C", "Варшава", "Not A, but C",
             "A good guess is C", "C\nQuestion: next", "The correct option is C, Warsaw.",
+            "C) Warsaw.", "**C) Warsaw**", "C) WARSAW!", "c) warsaw", "C) Warsaw.\nA) Oslo",
+            "Which city is the capital of Poland?\nC) Warsaw.",
         ],
         incorrect=[
+            "A) Oslo.", "b) rome", "B) Rome;\nC) Warsaw",
             "A", "E", "Rome", "Warsaw City", "a big city", "not C", "A) Oslo\nB) Rome\nC) Warsaw", "奥斯陆",
         ],
         ambiguous=[

@@ -235,11 +235,17 @@ def test_judge_is_asked_about_each_pair_and_a_yes_merges(artifacts):
 
 def test_missing_and_left_over_answers_of_the_judge_are_errors(artifacts):
     artifacts.add("labels", labels=labels_of(artifacts, GENERATIONS))
-    for answers in ([], [generation("judge_other", "yes")]):
+    inputs = artifacts.inputs("queries", "labels")
+    (asked,) = build_judge_prompts({}, inputs)["prompts.jsonl"]
+    answered = generation(asked.query_id, "yes")
+    for answers, said in (
+        ([], f"row {asked.query_id}: the judge has no answer"),
+        ([answered, generation("judge_other", "yes")], "row judge_other: 1 answers of the judge belong to no pair"),
+    ):
         judged = Folder(artifacts.path / f"judge{len(answers)}")
-        judged.found = list(artifacts.inputs("queries", "labels").artifacts)
+        judged.found = list(inputs.artifacts)
         judged.add("generations", generations=answers)
-        with pytest.raises(DataError):
+        with pytest.raises(DataError, match=said):
             judgement_rows({}, judged.inputs("queries", "labels", "generations"))
 
 

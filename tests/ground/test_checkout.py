@@ -41,6 +41,18 @@ def test_the_pinned_commit_of_one_folder_is_checked_out(repository, tmp_path):
     assert not (target / "models").exists()
 
 
+def test_another_repository_that_the_environment_names_stays_as_it_is(repository, tmp_path, monkeypatch):
+    """As in a hook: the commit would be checked out there, and its folder made sparse."""
+    url, commit = repository
+    target = tmp_path / "target"
+    target.mkdir()
+    before = (tmp_path / "origin/.git/HEAD").read_bytes()
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "origin/.git"))
+    checkout(url, commit, "data", target, benchmark="b")
+    assert (target / "data/a.txt").read_text() == "first"
+    assert (tmp_path / "origin/.git/HEAD").read_bytes() == before
+
+
 def test_a_commit_that_is_not_there_says_what_to_do(repository, tmp_path):
     url, _ = repository
     with pytest.raises(DataError, match="cannot be fetched") as caught:

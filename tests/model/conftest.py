@@ -1,6 +1,8 @@
 import os
+import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ from assay.model.loading import LoadedModel, load, prepare_process
 
 sys.path.insert(0, str(Path(__file__).parent))  # model_helpers
 prepare_process()
+# Servers of tests are on loopback, which no proxy of the machine's leads to.
+os.environ |= {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
 @pytest.fixture(scope="session")
@@ -33,10 +37,25 @@ def tiny_sequential(tiny_folder) -> LoadedModel:
 @pytest.fixture(scope="session")
 def tiny_gguf(tmp_path_factory):
     """Bytes of a real GGUF file: a small random Llama with the vocabulary of single bytes."""
+    return write_gguf(tmp_path_factory.mktemp("gguf") / "tiny.gguf").read_bytes()
+
+
+@pytest.fixture
+def gguf_without(tmp_path):
+    """Return a function from a tensor's name to a GGUF file like `tiny_gguf` that lacks it."""
+    return lambda name: write_gguf(tmp_path / "lacking.gguf", without=name)
+
+
+@pytest.fixture
+def gguf_with(tmp_path):
+    """Return a function from what is done to the writer to a GGUF file like `tiny_gguf` that differs in that."""
+    return lambda change: write_gguf(tmp_path / "changed.gguf", change=change)
+
+
+def write_gguf(path: Path, without: str | None = None, change: Callable | None = None) -> Path:
     import gguf
     import numpy as np
 
-    path = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
     width, heads, layers, mlp = 32, 4, 2, 64
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "<|endoftext|>"]
     writer = gguf.GGUFWriter(path, "llama")
@@ -59,7 +78,9 @@ def tiny_gguf(tmp_path_factory):
     random = np.random.default_rng(0)
 
     def tensor(name, *shape):
-        writer.add_tensor(name, (random.standard_normal(shape) * 0.2).astype(np.float32))
+        values = (random.standard_normal(shape) * 0.2).astype(np.float32)
+        if name != without:
+            writer.add_tensor(name, values)
 
     tensor("token_embd.weight", len(tokens), width)
     tensor("output_norm.weight", width)
@@ -72,11 +93,23 @@ def tiny_gguf(tmp_path_factory):
         tensor(f"blk.{layer}.ffn_down.weight", width, mlp)
         tensor(f"blk.{layer}.attn_norm.weight", width)
         tensor(f"blk.{layer}.ffn_norm.weight", width)
+    if change is not None:
+        change(writer)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return path.read_bytes()
+    return path
+
+
+@pytest.fixture
+def port():
+    """A port that no neighbour gets while the server on it is down, as a socket that does not listen holds it."""
+    with socket.socket() as held:
+        for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+            held.setsockopt(socket.SOL_SOCKET, option, 1)
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from pathlib import Path
 class OpenAIServer(ThreadingHTTPServer):
     """Serves one model; `faults` are (status, headers, body bytes) given before real answers.
 
+    `page_faults` are the same for the pages beside the API.
+
     With `die_after` N its process ends in the middle of answer N + 1.
     """
 
@@ -27,6 +29,7 @@ class OpenAIServer(ThreadingHTTPServer):
         self.version = "1.0"
         self.fingerprint = "fp-1"
         self.faults: list[tuple[int, dict[str, str], bytes]] = []
+        self.page_faults: list[tuple[int, dict[str, str], bytes]] = []
         self.delay_s = 0.0
         self.drip_s = 0.0  # time between the blanks that are sent instead of an answer
         self.requests: list[dict] = []
@@ -86,7 +89,9 @@ class _Handler(BaseHTTPRequestHandler):
     _inside = False
 
     def do_GET(self) -> None:
-        if self.path == "/version":
+        if self.server.page_faults:
+            self._send(*self.server.page_faults.pop(0))
+        elif self.path == "/version":
             self._send(200, {}, json.dumps({"version": self.server.version}).encode())
         else:
             self._send(404, {}, b"{}")

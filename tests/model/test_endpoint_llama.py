@@ -1,6 +1,5 @@
 """Endpoints against the server of llama.cpp: nobody who wrote it has read our client."""
 
-import socket
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -45,13 +44,6 @@ def start(gguf):
     for process in started:
         process.kill()
         process.communicate()
-
-
-@pytest.fixture
-def port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 def served(port, **source):

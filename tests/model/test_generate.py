@@ -4,16 +4,18 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import time
 
 import msgspec
+import psutil
 import pytest
 from model_helpers import GREEDY, SAMPLING, ask, entry, texts
 
-import assay.model.answers
 from assay.canonical import derive_seed
 from assay.config.models import PromptPolicy
 from assay.errors import ArtifactError, ConfigError, ModelError
+from assay.model import answers
 from assay.model.answers import KIND, Answer
 from assay.model.backend import Prepared
 from assay.model.cache import Cache
@@ -141,9 +143,26 @@ def test_engine_and_dtype_are_in_the_key(folder, cache):
     assert ask(folder, entry(), cache, texts(3))[1]["stored"] == 3
 
 
+@pytest.mark.parametrize(
+    ("engine", "seed", "libraries"),
+    [("packed", None, {"tokenizers"}), ("packed", 5, {"tokenizers", "numpy"}), ("endpoint", 5, set())],
+)
+def test_libraries_that_choose_or_write_tokens_are_in_the_key(monkeypatch, engine, seed, libraries):
+    def key(changed):
+        answers._libraries.cache_clear()
+        monkeypatch.setattr(answers, "version", lambda name: "2" if name == changed else "1")
+        return answers.row_key("m", {"engine": engine}, GREEDY, "p", 0, seed)
+
+    try:
+        names = ("tokenizers", "numpy", "pandas")
+        assert {name for name in names if key(name) != key(None)} == libraries
+    finally:
+        answers._libraries.cache_clear()
+
+
 def test_a_raised_row_version_makes_every_row_again(folder, cache, monkeypatch):
     ask(folder, entry(), cache, texts(3))
-    monkeypatch.setattr(assay.model.answers, "ROW_VERSION", assay.model.answers.ROW_VERSION + 1)
+    monkeypatch.setattr(answers, "ROW_VERSION", answers.ROW_VERSION + 1)
     assert ask(folder, entry(), cache, texts(3))[1]["stored"] == 0
 
 
@@ -183,17 +202,17 @@ def test_more_samples_keep_the_first_ones(folder, cache):
 
 
 @pytest.mark.parametrize(
-    ("decoding", "options"),
+    ("decoding", "options", "key"),
     [
-        (msgspec.structs.replace(GREEDY, temperature=0.7), {}),
-        (msgspec.structs.replace(SAMPLING, temperature=0.0), {}),
-        (msgspec.structs.replace(GREEDY, max_new_tokens=0), {}),
-        (GREEDY, {"samples": 3}),
-        (SAMPLING, {"samples": 0}),
+        (msgspec.structs.replace(GREEDY, temperature=0.7), {}, "temperature"),
+        (msgspec.structs.replace(SAMPLING, temperature=0.0), {}, "temperature"),
+        (msgspec.structs.replace(GREEDY, max_new_tokens=0), {}, "max_new_tokens"),
+        (GREEDY, {"samples": 3}, "samples"),
+        (SAMPLING, {"samples": 0}, "samples"),
     ],
 )
-def test_settings_that_contradict_each_other_are_refused(folder, cache, decoding, options):
-    with pytest.raises(ConfigError):
+def test_settings_that_contradict_each_other_are_refused(folder, cache, decoding, options, key):
+    with pytest.raises(ConfigError, match=f"key '(decoding.)?{key}': "):
         ask(folder, entry(), cache, texts(2), decoding, **options)
 
 
@@ -207,9 +226,17 @@ def test_rows_of_finished_artifacts_count_as_stored(tmp_path, cache):
     assert (facts["stored"], facts["made"]) == (9, 1)
 
 
-def test_a_damaged_stored_row_is_made_again(folder, cache):
-    import sqlite3
+@pytest.mark.parametrize("value", ["{", '{"engine":"packer"}', "\x00"])
+def test_a_damaged_note_about_the_engine_is_asked_for_again(folder, cache, value):
+    first, _ = ask(folder, entry(), cache, texts(3))
+    with sqlite3.connect(folder / "rows.sqlite") as raw:
+        assert raw.execute("UPDATE notes SET value = ?", (value,)).rowcount == 1
+    again, facts = ask(folder, entry(), cache, texts(3))
+    assert again == first
+    assert (facts["stored"], facts["made"]) == (3, 0)
 
+
+def test_a_damaged_stored_row_is_made_again(folder, cache):
     rows, _ = ask(folder, entry(), cache, texts(5))
     with sqlite3.connect(folder / "rows.sqlite") as raw:
         raw.execute("UPDATE rows SET value = ? WHERE key = ?", (b'{"text":"evil"}', rows[2].row_key))
@@ -317,6 +344,22 @@ def test_a_prompt_has_one_bos_and_no_eos(folder, cache, other_tokenizer, post):
             encoder.encode([PromptRow.of_text("t", "<bos>Hi")], 8)
 
 
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% if",
+        "{{ raise_exception('no') }}",
+        "{% for i in range(10 ** 9) %}{% endfor %}",
+        "{{ 1 / 0 }}",
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+    ],
+)
+def test_a_template_that_fails_is_an_error_of_its_row(folder, cache, other_tokenizer, template):
+    chat = PromptRow.of_messages("c", [Message("user", "Hi")])
+    with pytest.raises(ModelError, match=r"row c: the chat template of other does not take these messages: .+"):
+        ask(folder, other_tokenizer(template), cache, [chat])
+
+
 def test_a_template_that_knows_no_system_role_gets_it_merged(folder, cache, other_tokenizer):
     from assay.model.prompting import Encoder
 
@@ -383,6 +426,14 @@ def test_an_unknown_architecture_is_explained(folder, cache, tiny_folder, tmp_pa
 def test_an_empty_prompt_is_an_error_of_its_row(folder, cache):
     with pytest.raises(ModelError, match=r"row empty.*no tokens"):
         ask(folder, entry(), cache, [PromptRow.of_text("empty", "")])
+
+
+@pytest.mark.parametrize(
+    "prompt", [PromptRow.of_text("half", "a\ud800"), PromptRow.of_messages("half", [Message("user", "\udfff")])]
+)
+def test_a_prompt_that_utf8_cannot_hold_is_an_error_of_its_row(folder, cache, prompt):
+    with pytest.raises(ModelError, match=r"row half: the prompt holds a half character, '\\ud"):
+        ask(folder, entry(), cache, [*texts(2), prompt])
 
 
 @pytest.mark.parametrize("more", [{}, {"text": "Hi", "messages": [Message("user", "Hi")]}])
@@ -487,6 +538,24 @@ def test_what_was_finished_before_a_model_broke_is_kept(folder, cache):
     assert ask(folder, entry(), cache, texts(64), backend=Instant())[1]["stored"] == 32
 
 
+def test_rows_finished_before_an_engine_broke_are_stored_whatever_their_number(folder, cache, monkeypatch):
+    from assay.model.packed import PackedEngine
+
+    real = PackedEngine.generate
+
+    def broken(self, requests, decoding):
+        for number, completion in enumerate(real(self, requests, decoding)):
+            if number == 5:
+                raise MemoryError("no memory is left")
+            yield completion
+
+    monkeypatch.setattr(PackedEngine, "generate", broken)
+    with pytest.raises(MemoryError):
+        ask(folder, entry(), cache, texts(20))
+    monkeypatch.undo()
+    assert ask(folder, entry(), cache, texts(20))[1]["stored"] == 5
+
+
 def test_a_disk_that_is_full_keeps_finished_rows(small_disk, cache):
     small = small_disk("600k")
     with pytest.raises(ArtifactError, match=r"full.*make room"):
@@ -540,7 +609,7 @@ def test_an_error_in_a_worker_arrives_as_itself(tmp_path, cache):
     from assay.model.worker import Load
     from assay.model.workers import Workers
 
-    with pytest.raises(ModelError, match=r"config\.json"):
+    with pytest.raises(ModelError, match="holds no weights"):
         Workers(Load(str(broken), "float32", "cpu", "packed", None), 1)
 
 
@@ -548,6 +617,7 @@ LONG = Decoding(max_new_tokens=48)
 # Found by every worker process on its path: marks each row that an engine has finished.
 _MARKING = """
 import os
+import time
 from assay.model.packed import PackedEngine
 
 real = PackedEngine.generate
@@ -556,6 +626,7 @@ def generate(self, requests, decoding):
     marks = os.open(os.environ["ASSAY_TEST_MARKS"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     for completion in real(self, requests, decoding):
         os.write(marks, b"x")
+        time.sleep(0.02)  # the rest must take longer than who kills needs to wake up
         yield completion
 
 PackedEngine.generate = generate
@@ -610,9 +681,11 @@ def test_killed_runs_end_with_the_bytes_of_an_undisturbed_one(tmp_path, cache, k
         while _stored(folder) == done and not (folder / "made").exists() and time.monotonic() < limit:
             time.sleep(0.005)
         time.sleep(moments.uniform(0, 0.08))
+        orphans = psutil.Process(child).children()
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        time.sleep(0.7 * (workers > 1))  # workers see within half a second that nobody is there
+        _, alive = psutil.wait_procs(orphans, timeout=60)  # they see within half a second that nobody is there
+        assert not alive
         stored = _stored(folder) - done
         assert stored >= 0
         assert marks.stat().st_size - finished - stored <= 16 * workers  # at most one batch of each is lost

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -11,7 +12,7 @@ from model_helpers import ask, entry, texts
 from assay.errors import ModelError
 from assay.model.cache import Cache
 from assay.model.fetch import UnavailableError, fetch, is_present
-from assay.model.identity import lock_entry
+from assay.model.identity import check_against_lock, lock_entry
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 
@@ -82,6 +83,29 @@ def test_a_pinned_revision_is_fetched_once_locked_and_used(hub, tmp_path):
     assert [row.text for row in rows] == [row.text for row in same]
     assert len(hub.requests) == asked  # nothing but the fetch talks to the hub
     assert not any(name.endswith((".bin", ".py")) for name in hub.requests)
+
+
+def test_a_damaged_file_is_had_again_in_the_way_that_is_named(hub, tmp_path):
+    cache = Cache(tmp_path / "cache")
+    fetch(_model(), cache, say=lambda _line: None)
+    locked = lock_entry(_model(), cache)
+    (folder,) = cache.hub.glob("models--*/snapshots/*")
+    weights = (folder / "model.safetensors").resolve()
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\xff")
+    with pytest.raises(ModelError, match=rf"delete {folder.parents[1]} and run `assay fetch --models hubbed`"):
+        check_against_lock(_model(), locked, cache)
+    shutil.rmtree(folder.parents[1])
+    assert fetch(_model(), cache, say=lambda _line: None)
+    assert lock_entry(_model(), cache) == locked
+
+
+def test_a_full_disk_does_not_make_a_model_unavailable(hub, small_disk):
+    cache = Cache(small_disk("100k"))
+    with pytest.raises(ModelError, match=r"cache cannot be written.*No space") as caught:
+        fetch(_model(), cache, say=lambda _line: None)
+    assert not isinstance(caught.value, UnavailableError)
+    small_disk("20m")
+    assert fetch(_model(), cache, say=lambda _line: None)
 
 
 def test_a_revision_that_the_hub_lacks_is_unavailable(hub, tmp_path):

@@ -1,15 +1,21 @@
 """Identity through the lock: what is declared, and that changed files are noticed."""
 
+import hashlib
 import json
 import os
 import shutil
+import time
 
 import pytest
 from model_helpers import entry
 
 from assay.errors import ModelError
 from assay.model.cache import Cache, tiny_folder
+from assay.model.files import known_digest
 from assay.model.identity import check_against_lock, lock_entry, model_identity
+from assay.model.loading import load_tokenizer
+from assay.model.prompting import Encoder
+from assay.records.rows import Message, PromptRow
 
 
 @pytest.fixture
@@ -62,9 +68,11 @@ def _flip_last_byte(path):
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json", "chat_template.jinja"])
-def test_changed_bytes_under_the_same_path_size_and_time_are_noticed(local, locked, cache, name):
-    check_against_lock(local, locked, cache)  # remembered by this process
+def test_changed_bytes_under_the_same_path_size_and_time_are_noticed(local, locked, cache, name, monkeypatch):
+    monkeypatch.setattr("assay.model.files._YOUNG_NS", 20_000_000)
     path = local.source.path / name
+    time.sleep(0.05)
+    check_against_lock(local, locked, cache)  # remembered by this process
     before = path.stat()
     if name == "config.json":
         path.write_text(path.read_text().replace('"rms_norm_eps": 1e-06', '"rms_norm_eps": 1e-05'))
@@ -76,10 +84,20 @@ def test_changed_bytes_under_the_same_path_size_and_time_are_noticed(local, lock
         check_against_lock(local, locked, cache)
 
 
-def test_further_chat_templates_are_locked(local, cache):
-    from assay.model.prompting import Encoder
-    from assay.records.rows import Message, PromptRow
+def test_a_change_within_one_tick_of_the_clock_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr("assay.model.files.file_identity", lambda _path: "as before")
+    path = tmp_path / "weights"
+    path.write_bytes(b"a")
+    before = known_digest(path)
+    path.write_bytes(b"b")
+    assert known_digest(path) != before
+    monkeypatch.setattr("assay.model.files._YOUNG_NS", -1)  # as for files of another day, which are read once
+    now = known_digest(path)
+    path.write_bytes(b"c")
+    assert known_digest(path) == now
 
+
+def test_further_chat_templates_are_locked(local, cache):
     further = local.source.path / "additional_chat_templates"
     further.mkdir()
     (further / "tool_use.jinja").write_text("{{ tools | length }} one")
@@ -95,6 +113,27 @@ def test_further_chat_templates_are_locked(local, cache):
     (further / "tool_use.jinja").write_text("{{ tools | length }} one")
     with pytest.raises(ModelError, match=r"rag\.jinja.*does not know"):
         check_against_lock(local, locked, cache, parts="tokenizer")
+
+
+def test_tools_are_told_as_text_where_the_template_of_the_prompt_knows_none(local):
+    further = local.source.path / "additional_chat_templates"
+    further.mkdir()
+    (further / "rag.jinja").write_text("{{ tools }} {{ documents }}")
+    told, plain = (
+        Encoder(local.source.path, local).encode([PromptRow.of_messages("c", [Message("user", "Hi")], tools)], 8)[0]
+        for tools in ([{"name": "add_two_numbers", "parameters": {}}], [])
+    )
+    tokenizer = load_tokenizer(local.source.path)
+    assert "add_two_numbers" in tokenizer.decode(told.token_ids)
+    assert tokenizer.decode(plain.token_ids) == "[user] Hi\n[assistant] "
+
+
+def test_templates_without_a_default_are_one_clear_error(local):
+    further = local.source.path / "additional_chat_templates"
+    further.mkdir()
+    (local.source.path / "chat_template.jinja").rename(further / "rag.jinja")
+    with pytest.raises(ModelError, match=r"row c: mine has chat templates, but none for this prompt.*default"):
+        Encoder(local.source.path, local).encode([PromptRow.of_messages("c", [Message("user", "Hi")])], 8)
 
 
 def test_weights_are_left_out_where_only_token_ids_are_needed(local, locked, cache):
@@ -119,6 +158,20 @@ def test_remarks_of_the_library_that_wrote_a_config_do_not_count(local, locked, 
     path.write_text(json.dumps(config))
     assert check_against_lock(local, locked, cache) == local.source.path
     assert lock_entry(local, cache) == locked
+
+
+@pytest.mark.parametrize("text", ['{"a": NaN}', "no JSON", "[" * 100_000, '{"a":' * 100_000])
+def test_a_json_file_without_canonical_form_is_locked_by_its_bytes(local, cache, text):
+    odd = local.source.path / "odd.json"
+    odd.write_text(text)
+    locked = lock_entry(local, cache)
+    assert locked["files"]["odd.json"] == hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("files", [None, [], {"model.safetensors": 5}])
+def test_a_lock_entry_without_digests_is_one_sentence(local, cache, files):
+    with pytest.raises(ModelError, match=r"lock\.yaml.*names no files of mine.*assay lock mine"):
+        check_against_lock(local, {"kind": "folder", "files": files}, cache)
 
 
 def test_a_folder_in_the_place_of_a_gguf_file_is_named(cache, tmp_path):

@@ -2,10 +2,14 @@ import json
 import shutil
 
 import pytest
+from model_helpers import entry
 
 from assay.errors import ConfigError, ModelError
+from assay.model.cache import Cache
 from assay.model.engine import Decoding, Request
+from assay.model.identity import lock_entry
 from assay.model.loading import load
+from assay.model.prompting import Encoder
 
 
 @pytest.fixture
@@ -45,6 +49,28 @@ def test_unknown_architecture(copy):
         load(copy)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"hidden_size": "wide"}, "hidden_size.*expected int"),
+        ({"rms_norm_eps": []}, "rms_norm_eps.*expected float"),
+        ({"dtype": "float31"}, "float31"),
+        ({"head_dim": 0}, "negative power"),
+    ],
+)
+def test_a_config_that_the_library_does_not_take_is_explained(copy, change, words):
+    edit(copy / "config.json", **change)
+    with pytest.raises(ModelError, match=rf"{copy.name}.*cannot load the (model|tokenizer): .*{words}"):
+        load(copy)
+
+
+def test_a_config_that_is_no_object_is_explained_to_those_who_only_need_tokens(copy):
+    (copy / "config.json").write_text("5")
+    mine = entry({"kind": "folder", "path": str(copy)}, "mine")
+    with pytest.raises(ModelError, match=r"cannot load the tokenizer|does not know this model"):
+        Encoder(copy, mine)
+
+
 def test_code_of_a_model_folder_is_never_run(copy):
     (copy / "modeling_x.py").write_text("raise SystemExit('ran')")
     edit(
@@ -71,6 +97,84 @@ def test_weights_that_lack_a_tensor_are_an_error_not_random_numbers(copy):
     save_file(tensors, copy / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(ModelError, match=r"layers\.2\.mlp\.up_proj"):
         load(copy)
+
+
+def test_weights_of_more_layers_than_the_config_names_are_an_error_not_half_a_model(copy):
+    edit(copy / "config.json", num_hidden_layers=2)
+    with pytest.raises(ModelError, match=r"fewer layers than model\.layers\.2\."):
+        load(copy)
+    edit(copy / "config.json", num_nextn_predict_layers=2)  # layers of another use, which are left out
+    assert load(copy).weights.n_layers == 2
+
+
+def test_tensors_without_a_place_are_left_out(copy, tiny):
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(copy / "model.safetensors")
+    tensors["vision.layers.0.weight"] = tensors["model.norm.weight"].clone()
+    save_file(tensors, copy / "model.safetensors", metadata={"format": "pt"})
+    assert load(copy).weights.n_layers == tiny.weights.n_layers
+
+
+def shard(folder, place=""):
+    """Split the weights in two files; the index names them in `place`."""
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    (folder / place).mkdir(exist_ok=True)
+    names = sorted(tensors)
+    files = {"1.safetensors": names[::2], "2.safetensors": names[1::2]}
+    for file, mine in files.items():
+        save_file({name: tensors[name] for name in mine}, folder / place / file, metadata={"format": "pt"})
+    shards = {name: place + file for file, mine in files.items() for name in mine}
+    index = {"metadata": {}, "weight_map": shards}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def test_weights_in_shards_are_those_in_one_file(copy, tiny):
+    shard(copy)
+    request, decoding = Request("x", [40, 50, 60], 8), Decoding(max_new_tokens=8)
+    (row,), (expected,) = (m.engine.generate([request], decoding) for m in (load(copy), tiny))
+    assert row.token_ids == expected.token_ids
+    (copy / "2.safetensors").unlink()
+    with pytest.raises(ModelError, match=r"2\.safetensors.*not all there"):
+        load(copy)
+
+
+def _far_shards(folder):
+    shutil.copy(folder / "model.safetensors", folder / "other.safetensors")
+    shard(folder, "../elsewhere/")
+
+
+def _inner_shards(folder):
+    shutil.copy(folder / "model.safetensors", folder / "other.safetensors")
+    shard(folder, "inner/")
+
+
+def _named_weights(folder):
+    edit(folder / "config.json", transformers_weights="inner/model.safetensors")
+
+
+def _adapter(folder):
+    (folder / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "some/where"}))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (_far_shards, r"index\.json.*weight_map.*does not cover: '\.\./elsewhere/1\.safetensors'"),
+        (_inner_shards, r"index\.json.*does not cover: 'inner/1\.safetensors'"),
+        (_named_weights, r"config\.json.*transformers_weights.*does not cover: 'inner/model\.safetensors'"),
+        (_adapter, r"adapter_config\.json.*merge"),
+    ],
+)
+def test_weights_that_no_lock_would_cover_are_neither_locked_nor_loaded(copy, tmp_path, change, words):
+    change(copy)
+    with pytest.raises(ModelError, match=words):
+        load(copy)
+    with pytest.raises(ModelError, match=words):
+        lock_entry(entry({"kind": "folder", "path": str(copy)}, "mine"), Cache(tmp_path))
 
 
 def test_weights_of_another_shape_are_an_error(copy):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from assay.model.engine import Decoding, Request
-from assay.model.hidden import last_token_states
+from assay.model.hidden import last_token_states, states_identity
 from assay.model.loading import load
 from assay.model.packed import PackedEngine
 from assay.model.selftest import examine
@@ -39,6 +39,12 @@ SERVED = {
     "stablelm": ("StableLmConfig", SHAPE),
     "starcoder2 window": ("Starcoder2Config", SHAPE | {"sliding_window": 24}),
     "smollm3": ("SmolLM3Config", SHAPE),
+    "deepseek without experts, keys wider than values": (
+        "DeepseekV3Config",
+        {k: v for k, v in SHAPE.items() if k not in {"num_key_value_heads", "head_dim"}}
+        | {"num_key_value_heads": 4, "first_k_dense_replace": 4, "n_routed_experts": 2, "n_group": 1, "topk_group": 1}
+        | {"kv_lora_rank": 16, "q_lora_rank": 16, "qk_rope_head_dim": 8, "qk_nope_head_dim": 8, "v_head_dim": 8},
+    ),
     "gpt-neox": ("GPTNeoXConfig", {k: v for k, v in SHAPE.items() if k not in {"num_key_value_heads", "head_dim"}}),
     "gpt2": ("GPT2Config", COMMON | {"n_embd": 32, "n_layer": 4, "n_head": 4, "n_positions": 512}),
 }
@@ -161,6 +167,47 @@ def test_where_prepared_layers_change_bits_the_model_runs_with_torchs_own(tiny_f
     model = load(tiny_folder)
     assert model.fallback is None
     assert model.engine.identity["linear"] == "torch"
+
+
+@pytest.mark.parametrize("kind", ["large", "last", "odd"])
+def test_layers_that_change_bits_only_in_large_steps_are_noticed(tiny_folder, monkeypatch, kind):
+    real = torch.nn.functional.linear
+
+    def linear(rows, weight, bias=None):
+        out = real(rows, weight, bias)
+        n = rows.shape[-2]
+        if rows.shape[-1] == 64:  # the second layer of the mlp
+            if kind == "large" and n > 1000:
+                out *= 1 + 1e-6
+            if (kind == "last" and n > 1000) or (kind == "odd" and n % 2):
+                out[..., -1, :] *= 1 + 1e-6
+        return out
+
+    weights = load(tiny_folder, engine="sequential").weights
+    weights.linears = None
+    monkeypatch.setattr(torch.nn.functional, "linear", linear)
+    refusal = examine(weights).refusal
+    # Odd numbers of rows, with which MKL does so under MKL_CBWR=COMPATIBLE, do not occur.
+    assert (refusal is None) if kind == "odd" else ("steps of 1216 tokens" in refusal)
+
+
+def test_states_go_one_by_one_where_torchs_own_layers_change_bits(tiny_folder, requests, monkeypatch):
+    # Generation uses other kernels and keeps its packs.
+    real = torch.nn.functional.linear
+
+    def linear(rows, weight, bias=None):
+        return real(rows, weight, bias) * (1 + 1e-6 * (rows.shape[-2] > 60))
+
+    monkeypatch.setattr(torch.nn.functional, "linear", linear)
+    model = load(tiny_folder)
+    assert model.engine.identity["linear"] == "onednn-1"
+    assert "bits" in model.states_refusal
+    assert states_identity(model)["batch_rule"] == "one-at-a-time-1"
+    short = [request for request in requests if len(request.token_ids) < 60]
+    together = dict(last_token_states(model, short, [0, 3], "hidden_states"))
+    for request in short:
+        ((_, alone),) = last_token_states(model, [request], [0, 3], "hidden_states")
+        assert torch.equal(together[request.row_id], alone)
 
 
 def test_rows_that_see_each_other_are_noticed(tiny, monkeypatch):

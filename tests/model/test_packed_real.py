@@ -67,6 +67,11 @@ def case(request, real_model_folder, fks_like_prompts):
     prompts = list(dict.fromkeys(fks_like_prompts))[:n_all]
     requests = [Request(f"row-{n}", tokenizer(prompt).input_ids, new_tokens) for n, prompt in enumerate(prompts)]
     tokens = [token for request in requests for token in request.token_ids]
+    # Two that begin like the first and are as long as it is: packs share the tokens of the beginning.
+    first, others = requests[0].token_ids, tokens[::-1]
+    alike = [[*first[:shared], *others[shared : len(first)]] for shared in (len(first) - 1, len(first) // 2)]
+    requests[1:1] = [Request(f"alike-{n}", row, new_tokens) for n, row in enumerate(alike)]
+    assert len({tuple(request.token_ids) for request in requests}) == len(requests)
     long = [Request(f"long-{n}", (tokens * 3)[n : n + length], 4) for n, length in enumerate(lengths)]
     return model, requests, n_slow, long
 

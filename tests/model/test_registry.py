@@ -74,7 +74,10 @@ def test_an_unknown_name_lists_near_ones(root):
         ({"roles": ["judge", "jury"]}, "jury"),
         ({"layers": 0}, "layers"),
         ({"name": "other"}, "entry's key is its name"),
-        ({"source": {"kind": "hub", "repo": "a/b", "revision": "main"}}, "main"),
+        *(
+            ({"source": {"kind": "hub", "repo": "a/b", "revision": revision}}, f"{revision}.*commit of 40 hex digits")
+            for revision in ("main", "0123abc", "A" * 40, int("1" * 40))
+        ),
         ({"source": {"kind": "hub", "repo": "a/b"}}, "revision.*missing"),
         ({"source": {"kind": "endpoint", "url": "localhost:8000", "served_name": "x"}}, "localhost"),
         ({"source": {"kind": "magic"}}, "magic|kind"),
@@ -102,11 +105,39 @@ def test_a_mistake_is_named_with_file_and_key(write, change, words):
         write({"tiny": TINY | change})
 
 
+@pytest.mark.parametrize("url", ["http://user:secret@localhost/v1", "http://localhost/v1?key=secret"])
+def test_a_secret_in_an_address_is_refused_and_not_repeated(write, url):
+    with pytest.raises(ConfigError, match=r"url without user.*key_variable") as caught:
+        write({"served": {"title": "S", "source": SERVED | {"url": url}}})
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("variable", ["sk-very-secret", "", "two secret words"])
+def test_a_secret_in_the_place_of_its_variable_is_refused_and_not_repeated(write, variable):
+    with pytest.raises(ConfigError, match=r"key_variable.*name of an environment variable") as caught:
+        write({"served": {"title": "S", "source": SERVED | {"key_variable": variable}}})
+    assert "secret" not in str(caught.value)
+
+
 def test_an_endpoint_needs_an_address_and_a_name_only(write):
     served = write({"served": {"title": "S", "source": SERVED | {"url": "https://host/a/v1"}, "context": 4096}})[
         "served"
     ]
     assert served.determinism == "volatile"
+
+
+@pytest.mark.parametrize(
+    ("engine", "class_"),
+    [
+        ({}, "isa"),
+        ({"kind": "sequential"}, "isa"),
+        ({"kind": "padded"}, "volatile"),
+        ({"kind": "padded", "batch_size": 8}, "volatile"),
+        ({"kind": "padded", "batch_size": 1}, "isa"),
+    ],
+)
+def test_batches_whose_bits_depend_on_what_is_stored_already_are_volatile(write, engine, class_):
+    assert write({"tiny": TINY | {"engine": engine}})["tiny"].determinism == class_
 
 
 def test_a_name_that_no_path_can_hold_is_refused(write):
@@ -117,6 +148,11 @@ def test_a_name_that_no_path_can_hold_is_refused(write):
 def test_local_paths_are_relative_to_the_project(write, tmp_path):
     models = write({"mine": {"title": "Mine", "source": {"kind": "folder", "path": "weights/mine"}}})
     assert models["mine"].source.path == tmp_path / "weights/mine"
+
+
+def test_a_home_of_nobody_is_a_path_that_does_not_exist(write, tmp_path):
+    models = write({"mine": {"title": "Mine", "source": {"kind": "folder", "path": "~no-such-user/mine"}}})
+    assert models["mine"].source.path == tmp_path / "~no-such-user/mine"
 
 
 DECISIVE = {

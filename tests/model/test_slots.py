@@ -1,6 +1,5 @@
-"""Slots of the machine, progress and prices."""
+"""Slots of the machine, and prices."""
 
-import io
 import subprocess
 import sys
 import time
@@ -11,7 +10,6 @@ import assay.model.slots
 from assay.config.models import Price
 from assay.errors import ConfigError
 from assay.model.pricing import cost
-from assay.model.progress import Progress
 from assay.model.slots import VARIABLE, Slot, free_memory
 
 _HOLD = """
@@ -95,36 +93,6 @@ def test_a_wrong_number_of_slots_is_refused(tmp_path, monkeypatch, value):
 
 def test_free_memory_is_some():
     assert free_memory() > 1 << 20
-
-
-def test_progress_in_logs_is_plain_lines(monkeypatch):
-    monkeypatch.setattr("assay.model.progress._LINE_EVERY_S", 0.0)
-    stream = io.StringIO()
-    progress = Progress("fks.tiny", 10, 3, stream)
-    progress.add(4, 80)
-    progress.add(6, 120)
-    progress.close()
-    lines = stream.getvalue().splitlines()
-    assert lines[0] == "fks.tiny: 10 rows to make, 3 stored"
-    assert lines[1].startswith("fks.tiny: 4/10 rows")
-    assert "tokens/s" in lines[1]
-    assert "left" in lines[1]
-    assert lines[-1].startswith("fks.tiny: 10/10 rows in")
-    assert "\r" not in stream.getvalue()
-
-
-class _Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_progress_on_a_terminal_is_a_bar():
-    stream = _Terminal()
-    progress = Progress("fks.tiny", 10, 0, stream)
-    progress.add(10, 100)
-    progress.close()
-    assert "10/10" in stream.getvalue()
-    assert "tokens/s" in stream.getvalue()
 
 
 def test_costs():

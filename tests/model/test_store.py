@@ -1,15 +1,18 @@
 """The row store: durable, shared by processes, honest about damage."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from assay.errors import ArtifactError
 from assay.model.store import Failure, RowStore, row_digest
+from assay.steps.generations import finished_rows
 
 
 @pytest.fixture
@@ -61,6 +64,45 @@ def test_a_changed_byte_is_found_on_read_and_the_row_can_be_made_again(store, co
     assert store.damaged == 1
     store.put("generations", {"a": b"good"})
     assert store.get("generations", ["a"]) == {"a": b"good"}
+
+
+def test_a_flipped_byte_anywhere_in_the_file_is_never_another_row_nor_a_traceback(tmp_path):
+    rows = {f"{i:064x}": b'{"text":"answer %d"}' % i for i in range(3)}
+    with RowStore(tmp_path / "good", layout="shared") as good:
+        good.put("generations", rows)
+        good.set_note("engine", "{}")
+        good.fail("generations", {"f" * 64: Failure("timeout", "late")})
+    whole = good.path.read_bytes()
+    found = Counter()
+    # Every seventh of the bytes that are not empty space: tables' names, keys, values, digests, lengths.
+    for at in [at for at, byte in enumerate(whole) if byte][::7]:
+        file = tmp_path / "bad" / "rows.sqlite"
+        shutil.rmtree(file.parent, ignore_errors=True)
+        file.parent.mkdir()
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        try:
+            with RowStore(file.parent, layout="shared") as store:
+                got = store.get("generations", rows)
+                assert all(rows[key] == value for key, value in got.items())
+                store.failures("generations")
+                store.note("engine")
+                assert store.put("generations", rows) == rows
+            found["read"] += 1
+        except ArtifactError as error:
+            found["explained" if "damaged" in error.message else error.message] += 1
+    assert set(found) == {"read", "explained"}
+    assert min(found.values()) > 10
+
+
+def test_a_store_that_another_process_keeps_locked_is_explained(tmp_path, store, monkeypatch):
+    monkeypatch.setattr("assay.model.store._BUSY_S", 0.1)
+    with RowStore(tmp_path / ".assay", layout="shared") as second:
+        with sqlite3.connect(store.path, isolation_level=None) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(ArtifactError, match=r"another process.*locked.*1 rows.*not stored.*wait"):
+                second.put("generations", {"a": b"1"})
+            other.execute("ROLLBACK")
+        second.put("generations", {"a": b"1"})
 
 
 def test_a_row_moved_to_another_key_is_damage(store):
@@ -131,6 +173,11 @@ def test_files_of_artifacts_are_read_once_and_again_after_a_change(tmp_path, sto
     store.import_files("generations", [file], read)
     assert store.get("generations", ["c"]) == {"c": b"3"}
     assert len(reads) == 2
+
+
+def test_an_artifact_that_is_swept_away_meanwhile_is_not_read_in(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "glob", lambda folder, _pattern: iter([folder / "item/key/generations.jsonl"]))
+    assert list(finished_rows(tmp_path)) == []
 
 
 _WRITER = """

@@ -1,6 +1,7 @@
 """Tool calls in whatever models write."""
 
 import contextlib
+import json
 import time
 
 import pytest
@@ -66,6 +67,11 @@ def test_keeps_order_and_every_call():
         "print(1) would be code",
         "transfer money (soon)",
         "transfer(compute(1), 2, 3)",
+        "transfer(source='a', target='b', amount=1,000)",  # the zeros would be a source
+        "transfer('a', source='b')",
+        "transfer(source='a', source='b')",
+        "def exit_conversation():\n    pass",
+        '{"name": "transfer", "arguments": {"amount": 007}}',
         '{"arguments": {"a": 1}}',
         "{" * 5000,
     ],
@@ -94,6 +100,31 @@ def test_unreadable_arguments_are_a_call_with_a_problem():
     assert "no JSON" in call.problem
 
 
+@pytest.mark.parametrize("rest", ["}", '{"target": "b"}', " and so on"])
+def test_arguments_as_text_are_read_whole_or_not_at_all(rest):
+    text = json.dumps({"name": "transfer", "arguments": '{"source": "a"}' + rest})
+    assert [(c.arguments, bool(c.problem)) for c in parse_tool_calls(text, TOOLS)] == [({}, True)]
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [
+        "<think>I could call exit_conversation() or {call}</think>\n",
+        "I could call exit_conversation() or {call}</think>\n",  # the template wrote the beginning
+        "<thinking>exit_conversation()</thinking><think>{call}</think>",
+        "</think><think>{call}</think>",
+    ],
+)
+def test_a_call_that_is_only_weighed_is_not_made(thought):
+    thought = thought.format(
+        call='{"name": "exit_conversation", "arguments": {}}'.replace("{", "{{").replace("}", "}}")
+    )
+    assert [(c.name, c.arguments) for c in parse_tool_calls(thought + WRITTEN["json"], TOOLS)] == WANTED
+    assert [c.name for c in parse_tool_calls("exit_conversation()<think>" + WRITTEN["json"], TOOLS)] == [
+        "exit_conversation"
+    ]
+
+
 def test_nothing_is_executed(tmp_path):
     marker = tmp_path / "made"
     text = f"transfer(source=__import__('pathlib').Path({str(marker)!r}).touch(), target='b', amount=5)"
@@ -101,7 +132,16 @@ def test_nothing_is_executed(tmp_path):
     assert not marker.exists()
 
 
-@pytest.mark.parametrize("piece", ["[", "{", '{"a":', "(", "transfer(", '"', "'", "<function=a>", "[{'a':("])
+def test_reading_many_calls_takes_time_in_proportion():
+    started = time.process_time()
+    assert len(parse_tool_calls("add(a=1)\n" * 10_000, {"add": ["a"]})) == 10_000
+    assert len(parse_tool_calls('{"name": "add", "arguments": {"a": 1}}' * 2_500)) == 2_500
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "piece", ["[", "{", '{"a":', "(", "transfer(", '"', "'", "<function=a>", "[{'a':(", "[1,", "<think>", "</think>"]
+)
 def test_hostile_repetition_takes_no_time(piece):
     started = time.process_time()
     parse_tool_calls(piece * (10_000 // len(piece)), TOOLS)

@@ -50,5 +50,5 @@ def test_rows_have_a_fixed_order_and_floats_round_trip(tmp_path):
 def test_two_artifacts_that_measured_what_has_one_name_are_refused(tmp_path):
     first = artifact(tmp_path / "a", "a" * 64, "isa", [number("m", 0.25)])
     second = artifact(tmp_path / "b", "b" * 64, "isa", [number("m", 0.75)])
-    with pytest.raises(DataError, match="1 numbers have one name"):
+    with pytest.raises(DataError, match="1 names stand for more than one number"):
         table(first, second)

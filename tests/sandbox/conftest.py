@@ -1,5 +1,6 @@
 """Executors, and commands run as an unprivileged user and as inside a container."""
 
+import contextlib
 import functools
 import os
 import pwd
@@ -26,6 +27,22 @@ linux.load_filter(seccomp.container_filter())
 os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
 
+# As in a container that may make namespaces, where some files in /proc are covered: the kernel then mounts no new one.
+COVERED = """
+import os, sys
+from assay.sandbox.inside import linux
+linux.unshare(linux.CLONE_NEWNS)
+linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
+covered = next(path for path in ("/proc/keys", "/proc/timer_list", "/proc/kallsyms") if os.path.exists(path))
+linux.mount("/dev/null", covered, None, linux.MS_BIND)
+if len(sys.argv) > 2 and sys.argv[1].isdigit():
+    uid = int(sys.argv.pop(1))
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
 _AS_USER = """
 import os, sys
 uid = int(sys.argv[1])
@@ -36,17 +53,39 @@ os.execv(sys.argv[2], sys.argv[2:])
 """
 
 
+# Keeps a processor busy, and ends with its parent, however that ends.
+_BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
+
+
+@contextlib.contextmanager
+def busy_processes(count):
+    """Keep processors busy with that many processes.
+
+    Each has a session of its own, because Linux may share a processor out among sessions, and a snippet has its own.
+    """
+    command = [sys.executable, "-c", _BUSY]
+    busy = [subprocess.Popen(command, start_new_session=True) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
 @functools.cache
 def ordinary_user():
     """An unprivileged user id, with a home folder of its own."""
     if os.geteuid():
         return os.geteuid(), str(Path.home())
-    for uid in range(61_900, 62_000):
+    # Another worker has another user: the kernel counts the processes of each, and some tests run up to the limit.
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    for uid in range(61_900 + 10 * worker, 62_900):
         try:
             pwd.getpwuid(uid)
         except KeyError:
             break
-    home = Path("/var/tmp") / f"assay-test-home-{uid}-{os.getpid()}"  # another worker removes its own
+    home = Path("/var/tmp") / f"assay-test-home-{uid}-{os.getpid()}"
     home.mkdir(exist_ok=True)
     os.chown(home, uid, uid)
     return uid, str(home)
@@ -74,9 +113,9 @@ def interpreter_for_all():
     pytest.skip(f"no Python {version} that an unprivileged user may start")
 
 
-def assay(*arguments, ordinary=False, contained=False, timeout=600):
-    """Run the command line; return the finished process."""
-    program = ["-m", "assay.cli.main", *map(str, arguments)]
+def assay(*arguments, ordinary=False, contained=False, covered=False, timeout=1800, program=("-m", "assay.cli.main")):
+    """Run the command line, or another program of this Python; return the finished process."""
+    program = [*program, *map(str, arguments)]
     if contained:
         program = ["-c", CONTAINED, *program]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SRC)}
@@ -87,10 +126,14 @@ def assay(*arguments, ordinary=False, contained=False, timeout=600):
         command = [interpreter_for_all(), *program]
         folder = home
         if not os.geteuid():
-            command = [sys.executable, "-c", _AS_USER, str(uid), *command]
+            command = [sys.executable, "-c", COVERED if covered else _AS_USER, str(uid), *command]
     else:
         command = [sys.executable, *program]
         environment["HOME"] = str(Path.home())
+        if covered:
+            command = [sys.executable, "-c", COVERED, *command]
+    if covered and os.geteuid():
+        pytest.skip("only root can cover what lies in /proc")
     return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=timeout)
 
 
@@ -120,8 +163,14 @@ def data():
 
 @pytest.fixture(scope="session")
 def command():
-    """`assay` on the command line: command(*arguments, ordinary=False, contained=False)."""
+    """`assay` on the command line: command(*arguments, ordinary=False, contained=False, program=...)."""
     return assay
+
+
+@pytest.fixture(scope="session")
+def everybodys():
+    """everybodys() -> path of a Python that every user may start."""
+    return interpreter_for_all
 
 
 @pytest.fixture(scope="session")
@@ -154,6 +203,12 @@ def run(executor):
         return executor.execute([request])[0].final
 
     return run
+
+
+@pytest.fixture(scope="session")
+def busy():
+    """Keep processors busy: with busy(count)."""
+    return busy_processes
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Acceptance criteria of the sandbox, by their numbers."""
+"""What the sandbox as a whole must show: hostile cases, fidelity, cleanliness, the same digests, load, canaries."""
 
 import ast
 import json
@@ -19,7 +19,7 @@ from assay.sandbox.executor import Executor
 from assay.sandbox.records import Limits, Request
 
 SRC = Path(__file__).parent.parent.parent / "src"
-# Cases that do not wait for a time limit, one of each kind of attack: the quick form of criterion 1.
+# Cases that do not wait for a time limit, one of each kind of attack.
 QUICK = ("d07", "d09", "d12", "d14", "d16", "d17", "d20", "d26", "d28")
 
 
@@ -44,52 +44,45 @@ def counts(done):
 ENVIRONMENTS = {
     "this user": {},
     "unprivileged": {"ordinary": True},
+    "unprivileged without /proc": {"ordinary": True, "covered": True},
     "container": {"contained": True},
     "unprivileged in a container": {"ordinary": True, "contained": True},
 }
 environments = pytest.mark.parametrize("where", ENVIRONMENTS)
 
 
-def shortfalls(where):
-    """Return (skipped at most, ids that fail) of the hostile cases: what an environment is known not to give."""
-    if "container" not in where:
-        return 0, set()
-    # Disk cannot be capped without a mount namespace. A pool of processes needs POSIX semaphores, whose folder is
-    # fixed: where the snippet has no user of its own, it would open what else this user keeps there.
-    own_user = where == "container" and os.geteuid() == 0
-    return 3, set() if own_user else {"d26"}
-
-
-def failed_ids(done):
-    return set(re.findall(r"^FAILED ([^:]+):", done.stdout, re.MULTILINE))
+def drill(command, where, *arguments):
+    """Run hostile cases where they must pass but for what an environment is known not to give; return their counts."""
+    done = command("conformance", "sandbox", *arguments, **ENVIRONMENTS[where])
+    failed = set(re.findall(r"^FAILED ([^:]+):", done.stdout, re.MULTILINE))
+    # A pool of processes needs POSIX semaphores, whose folder is fixed. Where the snippet has no user of its own, it
+    # would open what else this user keeps there; where it has one, perhaps what others keep there at that moment.
+    known = {"d26"} if "container" in where else set()
+    assert failed <= known, done.stdout
+    assert where != "unprivileged in a container" or failed == known, done.stdout
+    return counts(done)
 
 
 @environments
-def test_criterion_1_hostile_cases_in_short(command, data, tmp_path, where):
-    done = command("conformance", "sandbox", subset(data, tmp_path, QUICK), **ENVIRONMENTS[where])
-    passed, failed, skipped = counts(done)
-    most, known = shortfalls(where)
-    assert failed_ids(done) == known, done.stdout
+def test_hostile_cases_in_short(command, data, tmp_path, where):
+    passed, failed, skipped = drill(command, where, subset(data, tmp_path, QUICK))
     assert passed + failed + skipped == len(QUICK)
-    assert skipped <= min(most, 1), done.stdout
+    assert skipped <= ("container" in where)  # disk cannot be capped without a mount namespace
 
 
 @pytest.mark.long
 @environments
-def test_criterion_1_all_hostile_cases(command, data, where):
+def test_all_hostile_cases(command, data, where):
     files = [data / "cases.jsonl", data / "own_cases.jsonl"]
     # The time limits of the files once, shorter ones elsewhere: most of the time is that of endless loops.
     limit = [] if where == "this user" else ["--limit", "2"]
-    done = command("conformance", "sandbox", *files, *limit, **ENVIRONMENTS[where])
-    passed, failed, skipped = counts(done)
-    most, known = shortfalls(where)
-    assert failed_ids(done) == known, done.stdout
-    assert skipped <= most, done.stdout
+    passed, failed, skipped = drill(command, where, *files, *limit)
     assert passed + failed + skipped == sum(len(file.read_text().splitlines()) for file in files)
+    assert skipped <= (3 if "container" in where else 0)
 
 
 @pytest.mark.parametrize("ordinary", [False, True])
-def test_criterion_1_guarantees_in_a_container(command, ordinary):
+def test_what_a_container_still_guarantees(command, ordinary):
     from assay.sandbox.inside import linux
 
     if linux.landlock_abi() < 6:
@@ -101,13 +94,13 @@ def test_criterion_1_guarantees_in_a_container(command, ordinary):
     assert "namespaces" in json.loads(done.stdout)["refused"]
 
 
-def test_criterion_1_all_guarantees_hold_with_namespaces(executor):
+def test_all_guarantees_hold_with_namespaces(executor):
     assert executor.probe.mechanism == "namespaces"
     assert executor.probe.missing == {}
     assert executor.probe.world == "closed"
 
 
-def test_criterion_2_programs_behave_as_in_a_fresh_interpreter(command, data):
+def test_programs_behave_as_in_a_fresh_interpreter(command, data):
     done = command("conformance", "sandbox-fidelity", data / "fidelity.jsonl")
     assert counts(done) == (68, 0, 0), done.stdout
     assert done.returncode == 0
@@ -115,7 +108,7 @@ def test_criterion_2_programs_behave_as_in_a_fresh_interpreter(command, data):
 
 @pytest.mark.long
 @pytest.mark.parametrize("where", list(ENVIRONMENTS)[1:])
-def test_criterion_2_programs_behave_so_everywhere(command, data, where):
+def test_programs_behave_so_everywhere(command, data, where):
     done = command("conformance", "sandbox-fidelity", data / "fidelity.jsonl", **ENVIRONMENTS[where])
     assert counts(done) == (68, 0, 0), done.stdout
 
@@ -134,7 +127,7 @@ HOSTILE = (
 
 
 @pytest.mark.long
-def test_criterion_3_soak(settings):
+def test_nothing_is_left_of_two_thousand_executions(settings):
     limits = Limits(time_s=1, memory_mb=256, processes=24, disk_mb=8, stdout_bytes=65536, stderr_bytes=65536)
     requests = []
     for number in range(2000):
@@ -172,7 +165,7 @@ with Executor(settings, workers=2) as executor:
 
 
 @pytest.mark.parametrize("contained", [False, True], ids=["namespaces", "container"])
-def test_criterion_6_nothing_outlives_a_killed_supervisor(contained, contained_program):
+def test_nothing_outlives_a_killed_supervisor(contained, contained_program):
 
     command = (
         [sys.executable, "-c", contained_program, "-c", SUPERVISOR] if contained else [sys.executable, "-c", SUPERVISOR]
@@ -187,7 +180,7 @@ def test_criterion_6_nothing_outlives_a_killed_supervisor(contained, contained_p
             time.sleep(0.1)
         assert len(family) >= 6
         process.kill()
-    deadline = time.monotonic() + 3  # one second on an idle machine
+    deadline = time.monotonic() + 20  # long for a busy machine, short for loops without end
     while (left := [pid for pid in family if _alive(pid)]) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert left == [], [_line(pid) for pid in left]
@@ -207,12 +200,12 @@ def _alive(pid):
         return False
 
 
-def test_criterion_7_a_killed_server_costs_no_label(settings):
+def test_a_killed_server_costs_no_label(settings):
     with Executor(settings, workers=1) as executor:
         executor.execute([Request("pass")])
         servers = watch.descendants(os.getpid())
         answers = []
-        code = "import time\ntime.sleep(1)\nprint('label')"
+        code = "import time\ntime.sleep(3)\nprint('label')"
         thread = threading.Thread(target=lambda: answers.extend(executor.execute([Request(code), Request("print(2)")])))
         thread.start()
         time.sleep(0.4)
@@ -265,12 +258,14 @@ def digests(codes, backend="warm", workers=1, src=SRC):
 
 
 @pytest.mark.long
-def test_criterion_8_digests_are_the_same_everywhere(data, tmp_path):
+def test_digests_are_the_same_everywhere(data, tmp_path):
     import shutil
 
     codes = reproducible(data)
     assert len(codes) > 55
-    shutil.copytree(SRC, tmp_path / "another" / "checkout" / "src")
+    # What a neighbour compiles meanwhile comes and goes.
+    skipped = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(SRC, tmp_path / "another" / "checkout" / "src", ignore=skipped)
     first = digests(codes * 5)
     size = len(codes)
     assert all(first[n * size : (n + 1) * size] == first[:size] for n in range(5))
@@ -281,7 +276,7 @@ def test_criterion_8_digests_are_the_same_everywhere(data, tmp_path):
     assert [(a, b) for a, b in zip(first, fresh, strict=True) if a != b and not a[1]] == []
 
 
-def test_criterion_8_digests_in_short(data, executor, fresh):
+def test_digests_in_short(data, executor, fresh):
     codes = reproducible(data)[:8]
     first, second, third = (
         [r.final.payload_sha256 for r in each.execute([Request(code) for code in codes])]
@@ -291,24 +286,18 @@ def test_criterion_8_digests_in_short(data, executor, fresh):
 
 
 @pytest.mark.long
-def test_criterion_9_verdicts_do_not_depend_on_load(settings):
+def test_verdicts_do_not_depend_on_load(settings, busy):
     work = "import time\nend = time.process_time() + 1.2\nwhile time.process_time() < end: pass\n"
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True) for _ in range(6)]
     limits = Limits(time_s=3)
-    try:
-        with Executor(settings, workers=2) as executor:
-            for code, wanted in (
-                (work, "ok"),
-                ("import time\ntime.sleep(3.5)", "timeout"),
-                ("while True: pass", "timeout"),
-            ):
-                # Twenty each: python benchmarks/sandbox.py --load
-                results = executor.execute([Request(code, limits=limits)] * 4)
-                assert [result.final.payload.kind for result in results] == [wanted] * 4
-    finally:
-        for process in busy:
-            process.kill()
-            process.wait()
+    with busy(6), Executor(settings, workers=2) as executor:
+        for code, wanted in (
+            (work, "ok"),
+            ("import time\ntime.sleep(3.5)", "timeout"),
+            ("while True: pass", "timeout"),
+        ):
+            # Twenty each: python benchmarks/sandbox.py --load
+            results = executor.execute([Request(code, limits=limits)] * 4)
+            assert [result.final.payload.kind for result in results] == [wanted] * 4
 
 
 WALK = """
@@ -345,7 +334,7 @@ print(found)
 """
 
 
-def test_criterion_11_no_canary_is_in_the_visible_world(settings, root, monkeypatch):
+def test_no_canary_is_in_the_visible_world(settings, root, monkeypatch):
     import assay.sandbox
 
     canary = f"canary{os.urandom(8).hex()}"
@@ -386,7 +375,7 @@ def test_criterion_11_no_canary_is_in_the_visible_world(settings, root, monkeypa
         world.packages.cache_clear()
 
 
-def test_criterion_12_no_alarm_no_shell_and_the_standard_library_only():
+def test_no_alarm_no_shell_and_the_standard_library_only():
     allowed = set(sys.stdlib_module_names) | {"linux", "snippet", "watcher", "assay", "msgspec", "pydantic"}
     for path in (SRC / "assay" / "sandbox").rglob("*.py"):
         text = path.read_text()

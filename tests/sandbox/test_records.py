@@ -11,10 +11,22 @@ def test_limits_of_config_and_records_agree():
 
 
 @pytest.mark.parametrize("name", Limits.__struct_fields__)
-@pytest.mark.parametrize("value", [0, -1])
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), 1 << 41, "3", None, True])
 def test_a_limit_must_be_positive(name, value):
     with pytest.raises(ConfigError, match=name):
         Limits(**{name: value})
+
+
+@pytest.mark.parametrize("name", [n for n in Limits.__struct_fields__ if n != "time_s"])
+def test_a_limit_that_is_counted_is_whole(name):
+    with pytest.raises(ConfigError, match=f"{name}.*whole"):
+        Limits(**{name: 16.5})
+
+
+@pytest.mark.parametrize("code", [None, 3, ["print(1)"]])
+def test_a_program_is_text_or_bytes(code):
+    with pytest.raises(ConfigError, match="code"):
+        Request(code)
 
 
 def test_an_unknown_limit_is_refused():
@@ -31,6 +43,8 @@ def test_a_variable_must_be_a_name(name):
 def test_a_request_makes_at_least_one_attempt():
     with pytest.raises(ConfigError, match="attempt"):
         Request("x = 1", ())
+    with pytest.raises(ConfigError, match="attempt"):
+        Request("x = 1", "result")  # its letters would be six names
 
 
 @pytest.mark.parametrize("data", [b"", b"abc\n", "é€".encode(), b"\xff\xfe", b"a\x00b"])

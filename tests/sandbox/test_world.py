@@ -1,4 +1,5 @@
 import importlib.metadata
+import subprocess
 import sys
 from pathlib import Path
 
@@ -91,6 +92,36 @@ def test_the_runtime_changes_with_what_shows_in_outputs():
 def test_the_versions_in_the_runtime_are_those_seen_inside(run):
     seen = run("import numpy, sympy\nprint(numpy.__version__, sympy.__version__)").stdout.decode().split()
     assert seen == [importlib.metadata.version(name) for name in ("numpy", "sympy")]
+
+
+def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch):
+    monkeypatch.setattr(plans.tempfile, "gettempdir", lambda: "/proc")
+    with pytest.raises(SandboxError, match=r"/proc.*TMPDIR"):
+        plans.Slot()
+
+
+def test_a_folder_is_free_when_the_last_process_that_uses_it_has_ended(monkeypatch, tmp_path):
+    monkeypatch.setattr(plans.tempfile, "gettempdir", lambda: str(tmp_path))
+    first = plans.Slot()
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=[first.lock]):  # as the watcher of a snippet
+        first.close()
+        second = plans.Slot()
+        second.close()
+    third = plans.Slot()
+    third.close()
+    assert [slot.number for slot in (first, second, third)] == [0, 1, 0]
+
+
+def test_a_folder_that_is_emptied_by_its_last_user_too_closes_without_an_error(monkeypatch, tmp_path):
+    monkeypatch.setattr(plans.tempfile, "gettempdir", lambda: str(tmp_path))
+    slot = plans.Slot()
+    monkeypatch.setattr(plans.linux, "empty_folder", lambda path: Path(path, "late").mkdir())
+    slot.close()
+    monkeypatch.undo()
+    monkeypatch.setattr(plans.tempfile, "gettempdir", lambda: str(tmp_path))
+    again = plans.Slot()
+    assert sorted(path.name for path in again.folder.iterdir()) == ["box"]
+    again.close()
 
 
 @pytest.mark.parametrize("platform", ["darwin", "win32"])

@@ -1,6 +1,7 @@
 """What the SOPBench tests share."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from assay.records.step import Input, Inputs
 from assay.sopbench.generator import TaskGenerator
 from assay.sopbench.parts import DOMAINS
 from assay.sopbench.rows import TaskRow
+
+sys.path.insert(0, str(Path(__file__).parent))  # bikes, mutations
 
 
 @pytest.fixture(scope="session")

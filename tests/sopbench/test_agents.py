@@ -124,8 +124,14 @@ def test_a_model_that_follows_the_plan_passes(mode: str, stage: Any, generated: 
         ("fc", "I cannot do that.", None, None),
         ("react", 'Thought: x\nAction: pay\nAction Input: {"user": "ana"}\nEnd Action', "pay", {"user": "ana"}),
         ("react", '**Action:** pay\n**Action Input:** {"user": "ana"}\nObservation: done', "pay", {"user": "ana"}),
+        ("fc", '{"name": "pay", "arguments": "all"}', "pay", '{"name": "pay", "arguments": "all"}'),
+        ("react", 'Action: pay\nAction Input: {"user": "a"}\n\nThought: y\nAction: exit', "pay", {"user": "a"}),
+        ("react", "**Action:** pay\n**Action Input:** {}\n**Action:** exit\n**Action Input:** {}", "pay", {}),
+        ("react", 'Action: pay\nAction Input:\n{"user":\n"Thought: of"}\nEnd Action', "pay", {"user": "Thought: of"}),
         ("react", "Thought: I answer.", None, None),
         ("react", "Action: pay", None, None),
+        ("react", "<think>\nAction: exit\nAction Input: {}</think>\nAction: pay\nAction Input: {}", "pay", {}),
+        ("act-only", "Action: exit\nAction Input: {}\n</think>\nI cannot do that.", None, None),
         ("act-only", 'Action: pay\nAction Input: ```json\n{"user": "ana"}\n```', "pay", {"user": "ana"}),
         ("act-only", "Action: exit_conversation\nAction Input: None", "exit_conversation", {}),
     ],
@@ -244,6 +250,50 @@ def test_the_desk(generated: dict[str, list[TaskRow]]) -> None:
     assert desk.call("internal_is_admin", "[]").content.startswith("TypeError: ")
     assert desk.call("internal_is_admin", '{"username": NaN}').outcome == "raised"
     assert desk.call("borrow_book", '{"username": "nobody", "book_title": "x"}').content.startswith("KeyError: ")
+
+
+def test_sums_beyond_all_numbers_are_recorded_and_judged(stage: Any, generated: dict[str, list[TaskRow]]) -> None:
+    """JSON has no word for infinity: the conversation must still be written, read and judged."""
+    row = next(
+        row for row in bank(generated) if row.task.user_known["username"] in row.task.initial_database["accounts"]
+    )
+    given = {"username": row.task.user_known["username"], "amount": 1e308, "unit": "dollar", "deposit_form": "cash"}
+    played, _ = play(stage, [row], Author(lambda prompt, index: written_call("fc", "deposit_funds", given)))
+    assert [call.content for call in played[0].calls[:2]] == ["True", "True"]
+    assert "inf" in json.dumps(played[0].final_database)
+    for profile in ("upstream", "corrected"):
+        (found,) = verdict_rows([row], played, profile)  # type: ignore[arg-type]
+        assert not found.verdict.success
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "given"),
+    [
+        ("hotel", "register_loyalty_member", {"guest_name": None}),
+        ("library", "add_book", {"username": "x", "book_title": None, "count": 1, "restricted": False}),
+    ],
+)
+def test_identifiers_drawn_from_null_repeat(
+    name: str, function: str, given: dict[str, Any], generated: dict[str, list[TaskRow]]
+) -> None:
+    """Models do write null; the database must come out the same in every process, and behind the rules."""
+    states = [json.loads(json.dumps(generated[name][0].task.initial_database)) for _ in range(3)]
+    for state in states:
+        assert Desk(SYSTEMS[name](state), [function], "tuple").call(function, json.dumps(given)).outcome == "returned"
+    assert states[0] == states[1] == states[2]
+
+
+@pytest.mark.parametrize("environment", ["prompt", "program"])
+def test_a_distractor_is_not_found(environment: str, stage: Any, generated: dict[str, list[TaskRow]]) -> None:
+    """Tools of other domains are offered and do not exist; that is an error, but no tool that was not offered."""
+    author = Author(lambda prompt, index: written_call("fc", "book_room", {"guest_name": "Ana Ito"}))
+    prompt = {"environment": environment, "distractors": 200}
+    run = program_rollouts.rollouts if environment == "program" else model_rollouts.rollouts
+    played, _ = play(stage, bank(generated)[:1], author, run=run, prompt=prompt)
+    assert "book_room" in played[0].offered
+    assert {call.content for call in played[0].calls} == {"Error: Tool book_room not found."}
+    (found,) = verdict_rows(bank(generated), played, "corrected")
+    assert (found.verdict.no_tool_call_error, found.verdict.n_unoffered) == (False, 0)
 
 
 def test_recorded_results_do_not_change_later(generated: dict[str, list[TaskRow]]) -> None:

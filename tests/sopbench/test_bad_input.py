@@ -1,12 +1,15 @@
 """Bad input, kind by kind: a verdict with a reason, or an error that names file and place."""
 
+import contextlib
 import json
+import lzma
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from assay.canonical import file_digest
 from assay.cli.main import main
 from assay.errors import DataError
 from assay.sopbench import building
@@ -81,25 +84,73 @@ def test_a_task_without_a_part_is_named(tmp_path: Path, task: TaskRow, changes: 
     assert caught.value.file == str(path)
 
 
+def limits(**changed: Any) -> dict[str, Any]:
+    return {"constraint_parameters": {**PROCEDURES["bank"].rules.limits, **changed}}
+
+
+def test_thresholds_of_the_same_kind_are_read(task: TaskRow) -> None:
+    judge = Judge(PROCEDURES["bank"])
+    for value in (5, 5.5, "5", -1):  # published tasks hold numbers as texts, too
+        changed = msgspec.structs.replace(task.task, **limits(maximum_deposit=value))
+        assert judge.prepare(changed).task == changed
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [("14:30", True), ("7:05", True), ("24:00", False), ("noon", False), (15, False), (None, False)],
+)
+def test_a_threshold_that_is_no_time_of_day_is_named(
+    generated: dict[str, list[TaskRow]], value: Any, fits: bool
+) -> None:
+    row = generated["hotel"][0]
+    task = msgspec.structs.replace(
+        row.task, constraint_parameters={**row.task.constraint_parameters, "check_in_time": value}
+    )
+    with contextlib.nullcontext() if fits else pytest.raises(DataError, match="'check_in_time' is "):
+        Judge(PROCEDURES["hotel"]).prepare(task)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"initial_database": {}}, "initial_database.*none of Bank"),
         ({"constraints": ["single", "was_once_a_rule", None]}, "was_once_a_rule"),
+        ({"constraints": ["single", "logged_in_user", {"user": "username"}]}, "binds user of 'logged_in_user'"),
+        ({"constraints": ["single", "logged_in_user", None]}, "binds nothing of 'logged_in_user'"),
+        ({"constraints": ["single", "logged_in_user", {"username": "user"}]}, "reads 'user', which .* does not take"),
+        ({"constraints": ["single", "logged_in_user", {"username": 5}]}, "bound to 5"),
+        ({"constraints": ["single", "logged_in_user", {"username": "value 'ana'"}]}, "name of a variable"),
+        ({"constraints_original": ["single", "logged_in_user", None]}, "binds nothing of 'logged_in_user'"),
+        ({"constraints_original": ["single", "was_once_a_rule", None]}, "was_once_a_rule"),
+        ({"constraint_parameters": {}}, "no threshold 'maximum_deposit'"),
+        (limits(maximum_deposit=None), "'maximum_deposit' is 'None'.*kind of 10000"),
+        (limits(maximum_deposit="a lot"), "'maximum_deposit' is 'a lot'"),
+        (limits(maximum_deposit=True), "'maximum_deposit' is 'True'"),
+        (limits(maximum_deposit=[10000]), "'maximum_deposit' is "),
+        ({"user_goal": "was_once_a_service"}, "was_once_a_service"),
+        ({"directed_action_graph": {"nodes": [["was_once", {}]], "connections": []}}, "graph names 'was_once'"),
     ],
 )
 def test_a_task_of_another_version_is_named(tmp_path: Path, task: TaskRow, changes: dict[str, Any], words: str) -> None:
-    tasks_file(tmp_path, task.task, **changes)
-    settings = building.TaskSettings("published", ["bank"], folder=str(tmp_path))
+    path = tasks_file(tmp_path, task.task, **changes)
+    files = {path.name: file_digest(path)}
+    settings = building.TaskSettings("published", ["bank"], folder=str(tmp_path), files=files)
     with pytest.raises(DataError, match=words):
         list(building.task_rows(settings))
+    with pytest.raises(DataError, match=words):
+        Judge(PROCEDURES["bank"]).prepare(msgspec.structs.replace(task.task, **changes))
 
 
-def test_a_graph_of_another_version_is_named(task: TaskRow) -> None:
-    old = {"nodes": [["was_once_a_service", {}]], "connections": []}
-    changed = msgspec.structs.replace(task.task, directed_action_graph=old)
-    with pytest.raises(DataError, match="was_once_a_service"):
-        Judge(PROCEDURES["bank"]).prepare(changed)
+def test_a_file_in_front_of_the_locked_one_is_not_read(tmp_path: Path, task: TaskRow) -> None:
+    path = tasks_file(tmp_path, task.task)
+    packed = path.with_name(f"{path.name}.xz")
+    packed.write_bytes(lzma.compress(path.read_bytes()))
+    files = {packed.name: file_digest(packed)}
+    settings = building.TaskSettings("published", ["bank"], folder=str(tmp_path), files=files)
+    with pytest.raises(DataError, match=r"bank_tasks\.json: the lock does not name this file"):
+        list(building.task_rows(settings))
+    path.unlink()
+    assert len(list(building.task_rows(settings))) == 1
 
 
 @pytest.mark.parametrize(
@@ -130,6 +181,17 @@ def test_the_command_line_ends_with_a_sentence(
     said = capsys.readouterr().err
     assert said.startswith("assay")
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("benchmark", ["sopbench", "symbench"])
+@pytest.mark.parametrize("action", ["fetch", "lock"])
+def test_options_of_another_benchmark_are_refused(
+    action: str, benchmark: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["data", action, benchmark, "--dataset", "other"]) == 3
+    assert f"{benchmark} has no --dataset" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

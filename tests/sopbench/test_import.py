@@ -184,6 +184,10 @@ def with_message(record: dict[str, Any], message: Any) -> dict[str, Any]:
     return {**run, "interaction": [message, *run["interaction"]]}
 
 
+def without_goal(given: dict[str, Any], nodes: list[Any]) -> dict[str, Any]:
+    return {**given, "task": {**given["task"], "user_goal": "", "directed_action_graph": {"nodes": nodes}}}
+
+
 def calling(name: Any) -> dict[str, Any]:
     return {"sender": "assistant", "tool_calls": [{"function": {"name": name, "arguments": "{}"}}]}
 
@@ -214,11 +218,14 @@ def calling(name: Any) -> dict[str, Any]:
             lambda records: [{**records[0], "interactions": [with_message(records[0], {"tool_calls": [{}]})]}],
             "run 0.*KeyError",
         ),
+        (lambda records: [without_goal(records[0], [])], "row 0.*user_goal"),
+        (lambda records: [without_goal(records[0], [[["pay"], {}]])], "row 0.*user_goal"),
         (
             lambda records: [
-                {**records[0], "task": {**records[0]["task"], "user_goal": "", "directed_action_graph": {"nodes": []}}}
+                records[0],
+                {**records[1], "task": {**records[1]["task"], "constraint_parameters": {"minimum_credit_score": 600}}},
             ],
-            "row 0.*user_goal",
+            "row 1.*no threshold",
         ),
         (
             lambda records: [{**records[0], "interactions": [with_message(records[0], calling(["pay"]))]}],
@@ -228,6 +235,10 @@ def calling(name: Any) -> dict[str, Any]:
             lambda records: [{**records[0], "task": {**records[0]["task"], "user_known": {"a": "\ud800"}}}],
             "row 0.*surrogate",
         ),
+        (
+            lambda records: [{**records[0], "task": {**records[0]["task"], "constraints": "\ud800"}}],
+            "row 0.*a task of SOPBench",
+        ),
         (lambda records: json.dumps(records).replace('"balance": ', '"balance": NaN, "was": ', 1), "row 0.*NaN"),
     ],
 )
@@ -236,6 +247,15 @@ def test_bad_files_are_named(tmp_path: Path, generated: dict[str, list[TaskRow]]
     with pytest.raises(DataError, match=words) as caught:
         list(Importer().files(tmp_path))
     assert caught.value.file is not None
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, generated: dict[str, list[TaskRow]]) -> None:
+    write(tmp_path, "bank", [record(generated["bank"][0])])
+    find_files(tmp_path)[0].path.unlink()
+    folder = tmp_path / "bank" / "ast_m-mode_fc-dep_full-fmt_structured-tool_full-shuffle_False.json"
+    folder.mkdir(parents=True)
+    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+        list(Importer().files(tmp_path))
 
 
 def test_a_folder_without_files_is_an_error(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Reading recorded text without evaluating it."""
 
 import ast
+import math
 import time
 
 import pytest
@@ -89,8 +90,10 @@ def test_the_corrected_reading_takes_json_first() -> None:
 def test_arguments_are_fresh_objects() -> None:
     """A domain may keep a list that it was given; the next reading must not see it changed."""
     text = '{"slots": ["9:00"]}'
-    arguments_literal(text)["slots"].append("10:00")
-    assert arguments_literal(text) == {"slots": ["9:00"]}
+    for read in (arguments_literal, json_or_literal):
+        for written in (text, text.replace('"', "'")):
+            read(written)["slots"].append("10:00")
+            assert read(written) == {"slots": ["9:00"]}
 
 
 @pytest.mark.parametrize(
@@ -116,4 +119,5 @@ def test_plain_copies_and_writes_keys_as_json_does() -> None:
     assert copy == {"a": [1, [2, 3]], "null": {"true": 1, "5": 2}}
     state["a"].append(4)
     assert copy["a"] == [1, [2, 3]]
+    assert plain([math.inf, {"a": -math.inf}, 0.5]) == ["inf", {"a": "-inf"}, 0.5]
     assert as_lists((1, (2,), {"a": (3,)})) == [1, [2], {"a": [3]}]

@@ -1,25 +1,25 @@
 """A domain that a user writes goes through every stage, with the evaluator, generator and agents as they are."""
 
-import importlib.util
+import dataclasses
 import random
-from pathlib import Path
 from typing import Any
 
+import bikes
 import msgspec
 import pytest
 
-from assay.errors import ConfigError
+from assay.errors import ConfigError, DataError
 from assay.records.rows import MetricRow, PromptRow
 from assay.sopbench import building, catalogue, metrics, parts, prompts, rollouts, systems, verdicts
+from assay.sopbench.domain import Scenario, Texts
+from assay.sopbench.generator import TaskGenerator
 from assay.sopbench.graph import Graph
 from assay.sopbench.judge import Judge
 from assay.sopbench.rows import RolloutRow, TaskRow, VerdictRow
+from assay.sopbench.rules import Rules
 from assay.sopbench.scripted import SCRIPTS
-
-_SPEC = importlib.util.spec_from_file_location("bikes", Path(__file__).with_name("bikes.py"))
-assert _SPEC is not None
-bikes = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(bikes)  # type: ignore[union-attr]
+from assay.sopbench.system import Strict, default_table
+from assay.sopbench.tools import string, toolbox
 
 
 @pytest.fixture
@@ -111,3 +111,78 @@ def test_worlds_are_drawn_from_the_seed_alone() -> None:
 def test_an_unregistered_domain_is_refused() -> None:
     with pytest.raises(ConfigError, match="'bikes' is no domain"):
         building.domain_named("bikes")
+
+
+@pytest.mark.parametrize(("pin", "lent"), [("77", True), ("78", False)])
+def test_a_login_that_answers_with_a_pair_logs_in_on_success_only(pin: str, lent: bool) -> None:
+    class Talkative(bikes.Bikes):  # type: ignore[name-defined,misc]
+        def login_user(self, rider: str, pin: str) -> tuple[bool, str]:
+            right = super().login_user(rider, pin)
+            return right, "welcome" if right else "wrong"
+
+    state = {"accounts": {"ana": {"pin": "77", "deposit": 20}}, "bikes": {"b1": {"rider": None}}}
+    procedure = bikes.BIKES.procedure
+    table = default_table(procedure.rules, procedure.session, Talkative)
+    strict = Strict(procedure.session(Talkative(state), {"minimum_deposit": 15}, careful=True), table)
+    strict.call("login_user", {"rider": "ana", "pin": pin})
+    assert strict.call("lend_bike", {"rider": "ana", "bike": "b1"}) is lent
+
+
+def _tables(**tables: dict[str, str]) -> Rules:
+    """The rules of the bikes, with entries of some tables put in or replaced."""
+    empty: dict[str, dict[str, str]] = {
+        name: {} for name in ("innate", "required", "customizable", "links", "dependencies", "processes")
+    }
+    added = Rules.of(**{**empty, **tables}, limits={})
+    changes = {name: {**getattr(bikes.RULES, name), **getattr(added, name)} for name in tables}
+    return dataclasses.replace(bikes.RULES, **changes)
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ({"required": {"lend_bkie": "logged_in(rider)"}}, "required.lend_bkie.*'lend_bkie' is no function"),
+        ({"customizable": {"lend_bike": "enuf(rider)"}}, "customizable.lend_bike.*'enuf'"),
+        ({"required": {"lend_bike": "logged_in(user=rider)"}}, "required.lend_bike.*binds user of 'logged_in'"),
+        (
+            {"required": {"take_back": "logged_in(rider=user)"}},
+            "required.take_back.*'user' is no parameter",
+        ),
+        ({"links": {"logged_inn": "login_user(rider)"}}, "links.logged_inn.*no constraint or function"),
+        ({"links": {"logged_in": "log_in(rider)"}}, "links.logged_in.*'log_in' is no function"),
+        ({"processes": {"has_bike": "internal_who_has(bkie)"}}, "processes.has_bike.*no parameter of internal_who_has"),
+        ({"dependencies": {"bike_free": "internal_bike_exists(bkie)"}}, "dependencies.bike_free.*binds bkie"),
+    ],
+)
+def test_a_misspelled_name_in_a_table_is_named(tables: dict[str, dict[str, str]], words: str) -> None:
+    """Otherwise it would read as "no rule", and everything would be permitted."""
+    with pytest.raises(ConfigError, match=words):
+        dataclasses.replace(bikes.BIKES.procedure, rules=_tables(**tables))
+
+
+def test_a_wish_names_what_is_drawn() -> None:
+    scenario = Scenario(bikes.world, bikes.request, {"lend_bike": "borrow {bkie}"})
+    with pytest.raises(ConfigError, match=r"'borrow \{bkie\}' names what the request does not draw"):
+        TaskGenerator(dataclasses.replace(bikes.BIKES, scenario=scenario)).tasks(0, 1, 0)
+
+
+def test_a_link_is_one_call() -> None:
+    with pytest.raises(DataError, match="a link is one call"):
+        _tables(links={"logged_in": "and[login_user(rider), take_back(rider)]"})
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "words"),
+    [
+        ("texts", Texts("x", {"bike_fre": "y"}), "conditions.*'bike_fre'"),
+        ("texts", Texts("x", {"bike_free": "nobody has {bkie}"}), "conditions.bike_free.*'bkie' is no parameter"),
+        ("texts", Texts("x", {"bike_free": ("{bike}", "{limits[x]}")}), "conditions.bike_free.*limits\\[x\\]"),
+        ("scenario", Scenario(bikes.world, bikes.request, {"lend": "x"}), "wishes.*'lend' is no function"),
+        ("toolbox", toolbox({"a": string("x")}, {"lend_bkie(a)": "x"}), "tools.lend_bkie"),
+        ("toolbox", toolbox({"a": string("x")}, {"lend_bike(a)": "x"}), "'a' is no parameter of lend_bike"),
+        ("toolbox", toolbox({}, {}, hidden=("lend_bike",)), "'lend_bike' is no tool"),
+    ],
+)
+def test_a_misspelled_name_around_the_rules_is_named(part: str, value: Any, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        dataclasses.replace(bikes.BIKES, **{part: value})

@@ -19,7 +19,7 @@ from assay.errors import ConfigError, DataError
 from assay.records.rows import MetricRow, PromptRow
 from assay.records.step import Inputs
 from assay.sopbench import building, component, fetch, metrics, pipeline, prompts, rollouts, verdicts
-from assay.sopbench.rates import rates
+from assay.sopbench.rates import do_nothing, rates
 from assay.sopbench.rows import RolloutRow, TaskRow, VerdictRow
 from assay.sopbench.scripted import SCRIPTS
 
@@ -94,6 +94,14 @@ def test_an_edit_of_the_config_moves_only_what_reads_it(root: Path, tmp_path: Pa
     assert "rollouts/sopbench-generated.fc-oracle.tiny-a.s0" in changed
 
 
+def test_the_estimate_counts_the_conversations_that_are_held(root: Path, tmp_path: Path) -> None:
+    over = {"domains": ["library", "bank"], "methods": {"fc-oracle": {"domains": ["library", "dmv"]}}}
+    jobs = planned(project(root, tmp_path, over))
+    work = jobs["rollouts/sopbench-generated.fc-oracle.tiny-a.s0"].work
+    assert work is not None
+    assert work.rows == 2  # two tasks of the library; no task of the dmv is drawn
+
+
 @pytest.mark.parametrize(
     ("over", "words"),
     [
@@ -105,7 +113,7 @@ def test_an_edit_of_the_config_moves_only_what_reads_it(root: Path, tmp_path: Pa
         ({"profiles": ["upstream", "upstream"]}, "once"),
         ({"scripted": ["nobody"]}, "scripted"),
         ({"domain": ["bank"]}, "domain"),
-        ({"methods": {"m": {"domains": ["libary"]}}}, "'libary' is no domain"),
+        ({"methods": {"m": {"domains": ["libary"]}}}, "'libary' is not known"),
         ({"methods": {"m": {"domains": []}}}, "methods.m.domains"),
     ],
 )
@@ -226,6 +234,9 @@ def test_a_rollout_of_an_unknown_task_is_an_error(stage: Any) -> None:
     again = msgspec.structs.replace(rows[0], row_id="other")
     with pytest.raises(DataError, match="two results of 'oracle'"):
         list(verdicts.verdict_rows(tasks, [rows[0], again], "upstream"))
+    second = msgspec.structs.replace(again, attempt=1)
+    with pytest.raises(DataError, match="'oracle' has 1 attempts at one task and 2 at another"):
+        list(verdicts.verdict_rows(tasks, [*rows[:2], second], "upstream"))
     strange = msgspec.structs.replace(tasks[0], domain="zoo")
     with pytest.raises(DataError, match="'zoo' is no domain"):
         list(verdicts.verdict_rows([strange], rows[:1], "upstream"))
@@ -242,6 +253,7 @@ def test_a_failed_conversation_is_counted_not_dropped(stage: Any) -> None:
     assert any(row.verdict.success for row in judged)
     found = rates(judged)["pass_rate"]
     assert (found.value, found.n, found.n_failed) == (0.0, 8, 8)
+    assert do_nothing(judged).n_failed == 0  # it is another agent's rate
 
 
 def test_the_component_is_published_with_its_label() -> None:
@@ -311,6 +323,7 @@ def test_published_tasks_are_fetched_locked_and_planned(root: Path, tmp_path: Pa
     entry = fetch.lock_entry(folder)
     assert sorted(entry["files"].values()) == sorted(fetch.SHA256.values())
     over = {"tasks": "published", "published": {"folder": str(folder)}, "domains": ["university"]}
+    over["methods"] = {"fc-oracle": {"domains": ["university"]}}
     configs = project(root, tmp_path, over)
     locked = configs.lock.model_copy(update={"data": {"sopbench": entry}})
     jobs = planned(replace(configs, lock=locked))
@@ -323,7 +336,7 @@ def test_published_tasks_are_fetched_locked_and_planned(root: Path, tmp_path: Pa
         list(building.build(job.config, stage.inputs())["tasks.jsonl"])
     with pytest.raises(DataError, match="not the one that was measured"):
         list(fetch.fetch(str(folder), tmp_path / "again", None))
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError, match="assay data fetch sopbench"):
         planned(configs)
 
 

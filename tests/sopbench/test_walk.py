@@ -140,6 +140,9 @@ def test_the_builder_links_processes_and_precedes() -> None:
         {"nodes": ["and"], "connections": []},
         {"nodes": [["a", {}]], "connections": [[0, 4]]},
         {"nodes": [["a", {}], 5], "connections": []},
+        {"nodes": [["a", {}], ["b", {}]], "connections": [[0, float("inf")]]},
+        {"nodes": [["a", {}], ["b", {}]], "connections": [[0, 1.5]]},
+        {"nodes": [["a", {}], ["b", {}]], "connections": [[0, "1"]]},
     ],
 )
 def test_wrong_graphs_are_refused(value: dict[str, object]) -> None:

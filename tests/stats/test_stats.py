@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from assay.stats.bootstrap import (
     group_sums,
-    grouped_interval,
-    mean_interval,
     percentile_interval,
     ratio_intervals,
     resample,
@@ -27,7 +25,7 @@ def test_resampled_means_equal_the_plain_loop():
     index = resample(37, 500, 20260101)
     loop = [np.mean([values[i] for i in row]) for row in index]
     low, high = np.quantile(loop, [0.025, 0.975])
-    interval = mean_interval(values, resamples=500, seed=20260101)
+    (interval,) = ratio_intervals(values, None, unit_counts(index, 37))
     assert interval.low == pytest.approx(low, abs=1e-12)
     assert interval.high == pytest.approx(high, abs=1e-12)
 
@@ -38,7 +36,8 @@ def test_resampled_groups_bring_all_their_members():
     members = {"a": [0.0], "b": [1.0, 0.5], "c": [0.25, 1.0, 0.0]}
     index = resample(3, 400, 7)
     loop = [np.mean([value for g in row for value in members["abc"[g]]]) for row in index]
-    interval = grouped_interval(values, groups, resamples=400, seed=7)
+    names, sums, sizes = group_sums(values, groups)
+    (interval,) = ratio_intervals(sums, sizes, unit_counts(index, len(names)))
     assert (interval.low, interval.high) == pytest.approx(tuple(np.quantile(loop, [0.025, 0.975])), abs=1e-12)
 
 
@@ -51,8 +50,8 @@ def test_a_share_of_rows_resamples_whole_units():
 
 
 def test_one_unit_has_no_interval():
-    assert mean_interval([0.7], seed=1).low is None
-    assert grouped_interval([0.7, 0.1], ["a", "a"], seed=1).high is None
+    (interval,) = ratio_intervals([0.7], None, unit_counts([[0], [0]], 1))
+    assert (interval.low, interval.high, interval.n_units) == (None, None, 1)
 
 
 def test_undefined_replicates_are_left_out():
@@ -122,6 +121,10 @@ def test_spearman_equals_scipy(pairs):
         assert mine is None
     else:
         assert mine == pytest.approx(spearmanr(a, b).statistic, abs=1e-12)
+
+
+def test_spearman_with_a_nan_is_undefined():
+    assert spearman([1.0, 2.0, np.nan], [1.0, 2.0, 3.0]) is None
 
 
 def test_resampled_spearman_equals_ranking_each_resample():

@@ -6,7 +6,7 @@ import pytest
 
 from assay.cli.main import main
 from assay.symbench.audit import audit_all, completions
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.datasets import load_all
 from assay.symbench.references import reference_answer
 

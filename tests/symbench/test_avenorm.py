@@ -15,7 +15,7 @@ from assay.symbench.avenorm import (
     read_paper_table,
     split_tasks,
 )
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_missing_rates():
     common = average_normalized(rates, ["t", "u"], "common")
     assert common.percent == {"a": 50, "b": 100}
     assert common.tasks == ("t",)
-    with pytest.raises(DataError):
+    with pytest.raises(DataError, match="no task"):
         average_normalized({"a": {"t": 1}, "b": {"u": 1}}, ["t", "u"], "common")
 
 
@@ -129,7 +129,7 @@ def test_a_bad_cell_names_row_and_column(tmp_path, cell):
         ("mine\nsuccess_rate,game24,,seen,5\nsuccess_rate,game24,,seen,9\n", 3, "a second row of game24"),
         ("mine\navenorm_printed,,,seen,5\navenorm_printed,,,seen,9\n", 3, "a second row of seen"),
         ("mine\navenorm_printed,,,hidden,5\n", 2, "no split 'hidden'"),
-        ("mine,mine\nsuccess_rate,game24,,seen,5,9\n", 1, "'mine' occurs twice"),
+        ("mine,mine\nsuccess_rate,game24,,seen,5,9\n", 1, "key 'mine': the column stands twice"),
         ("mine\nsuccess_rate,game24,,seen,5,9\n", 2, "more cells"),
         ("mine,yours\nsuccess_rate,game24,,seen,5\n", 2, "fewer cells"),
         ("mine\nsuccess_rate,chess,,seen,5\n", 2, "unknown row type or task"),

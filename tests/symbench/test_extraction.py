@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.symbench.catalogue import TASKS
+from assay.symbench.executing import request
 from assay.symbench.extraction import (
     between,
     code_blocks,
@@ -43,7 +45,7 @@ def test_bracket_markers_are_those_of_the_lazy_expression(text):
 def test_code_blocks_are_those_of_the_lazy_expression(text):
     assert code_blocks(text) == re.findall(r"```python\n(.*?)\n```", text, re.DOTALL)
     # Here a block may be empty, and one that is not closed goes to the end.
-    assert without_code_blocks(text) == re.sub(r"```python(?=\n).*?(?:\n```|\Z)", "", text, flags=re.DOTALL)
+    assert without_code_blocks(text) == re.sub(r"```py(?:thon)?(?=\n).*?(?:\n```|\Z)", "", text, flags=re.DOTALL)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +90,21 @@ def test_brackets_that_are_only_spoken_of_open_no_marker(text):
 )
 def test_normalizers(task, text, normal):
     assert NORMALIZERS[task](text) == normal
+
+
+def test_attempts_are_those_of_the_authors_scorer():
+    """None is the code as a file, a name the code and then that variable."""
+    plain, points = ("result", "Answer", "answer"), ("result", "Waypoints", "waypoints", "trajectory")
+    expected = dict.fromkeys(TASKS, plain)
+    expected |= dict.fromkeys(
+        ("date_understanding", "web_of_lies", "logical_deduction", "navigate"), (None, *plain[1:])
+    )
+    expected |= dict.fromkeys(("letters", "path_plan"), points) | {"number_multiply": ("result", "final_result")}
+    expected |= dict.fromkeys(("game24", "boxlift", "boxnet", "blocksworld"), ("result",))
+    code = "```python\nfirst\n```\n```python\nsecond\n```"
+    assert {task: request(task, code).variables for task in TASKS} == expected
+    assert request("letters", code).code == "first"
+    assert request("letters", "```py\nfirst\n```") is None
 
 
 def test_quotes_are_removed_in_linear_time():

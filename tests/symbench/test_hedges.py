@@ -1,29 +1,30 @@
-"""An answer that names several alternatives earns no point in `corrected`, in any task (deviation D25)."""
+"""An answer that names several alternatives, or denies what it names, earns no point in `corrected` (deviation D25)."""
 
-import importlib.util
 import itertools
-from pathlib import Path
 
 import pytest
+from examples import EXAMPLES
 
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.datasets import load_published
 from assay.symbench.generate import draft_of, generate_rows, load_task
 from assay.symbench.judging import CodeOutput, judge
 from assay.symbench.references import reference_answer
 
-
-def _load(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-EXAMPLES = _load("examples").EXAMPLES
 JOINTS = (
     " or ", ", ", ",", "\n", "\n\n", "; ", " / ", "/", " | ", " & ", " and ", ", or maybe ", "\nor\n", " (or ", " = ",
     " vs. ", ". Alternatively, ", ". No, ", " otherwise ", "\\text{ or }", " \\approx ", " -> ",
+)  # fmt: skip
+
+
+# What takes an answer back, bounds it, guesses it, or makes another value of it.
+DENIALS = (
+    "not {}", "NOT ({})", "It isn't {}", "it isn’t {}", "never {}", "no {}", "anything but {}", "≠ {}", "x != {}",
+    "¬{}", "~{}", "> {}", "< {}", "less than {}", "at least {}", "maybe {}", "probably {}", "cannot be {}", "nicht {}",
+    "\\neq {}", "\\ne {}", "\\text{{not }}{}", "\\sout{{{}}}", "~~{}~~", "{}?", "{} is wrong", "{} is not the answer",
+    "{} is false", "{} fails", "{}, wrong", "{} (wrong)", "{} (not correct)", "{} - no", "{} is impossible",
+    "{}\\text{{ is wrong}}", "{} cannot be", "{} doesn't hold", "{} excluded", "{} never", "{} isn't right",
+    "{} is far from it", "{} factorial", "{} squared", "{} minus one", "{} dozen", "{} or so",
 )  # fmt: skip
 
 
@@ -49,6 +50,19 @@ def test_a_hedged_answer_is_refused(task):
     assert corrected(example.sample, f"<<<{example.right}>>>").correct
     for text in hedges(example.right, example.wrong):
         found = corrected(example.sample, f"I think: <<<{text}>>>")
+        assert not found.correct, text
+        assert found.reason
+        assert not corrected(example.sample, "", printed=f"<<<{text}>>>\n").correct, text
+
+
+@pytest.mark.parametrize("task", list(TASKS))
+def test_a_denied_answer_is_refused(task):
+    example = EXAMPLES[task]
+    # What stands before the first step is an introduction in any words.
+    allowed = ("no {}", "nicht {}", "> {}", "< {}") if task == "boxlift" else ()
+    denials = [text for text in DENIALS if text not in allowed]
+    for text in (denial.format(example.right) for denial in denials):
+        found = corrected(example.sample, f"<<<{text}>>>")
         assert not found.correct, text
         assert found.reason
         assert not corrected(example.sample, "", printed=f"<<<{text}>>>\n").correct, text
@@ -103,6 +117,20 @@ def test_prose_that_ends_in_alternatives_is_refused(task, joint):
         assert not corrected(example.sample, f"It must be {first}{joint}{second}.").correct
 
 
+@pytest.mark.parametrize("task", ["letters", "number_multiply", "path_plan"])
+def test_prose_that_denies_what_it_names_is_refused(task):
+    example = EXAMPLES[task]
+    for text in ("It is not {}.", "It cannot be {}", "That means {} is wrong.", "Perhaps {}", "So x != {}"):
+        assert not corrected(example.sample, text.format(example.right)).correct, text
+    for text in (
+        "This is not difficult: {}",
+        "I was wrong before. It is {}!",
+        f"It is not {example.wrong} but {{}}.",
+        "It isn't prime, it is {}, and nothing else.",
+    ):
+        assert corrected(example.sample, text.format(example.right)).correct, text
+
+
 @pytest.mark.parametrize(
     ("task", "text"),
     [
@@ -127,7 +155,12 @@ def test_prose_may_hold_what_leads_to_the_answer(task, text):
         ("game24", "4*6*1*1 = 24*1 = 24"),
         ("combinatorial_calculation", "6 / 2 + 7 = 3 + 7 = 10"),
         ("number_multiply", "-2443320 (-2,443,320)"),
+        ("number_multiply", "The product is **-2,443,320**."),
+        ("number_multiply", "$\\boxed{-2443320}$"),
         ("letters", "Count: 3, Positions: [2, 4, 6]."),
+        ("number_multiply", "<-2443320>"),
+        ("letters", "The final answer is: Count: 3, Positions: [2, 4, 6]"),
+        ("path_plan", f"waypoints = {EXAMPLES['path_plan'].right}"),
         ("gsm_hard", "$-9,867,630.00"),
         ("gsm_hard", "-9867630 dollars"),
     ],

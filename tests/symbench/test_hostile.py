@@ -1,27 +1,17 @@
 """Whatever a model writes gets a label with a reason, in bounded time, and is never run by the judge."""
 
-import importlib.util
 import time
-from pathlib import Path
 
 import msgspec
 import pytest
+from examples import EXAMPLES
 
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.execution_rows import ExecutionRow, RolloutAnswer
 from assay.symbench.judging import MODES, CodeOutput, judge
 from assay.symbench.labels import label
 from assay.symbench.rows import TaskRow
 
-
-def _load(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-EXAMPLES = _load("examples").EXAMPLES
 HOSTILE = {
     "empty": "",
     "blank": " \n\t ",
@@ -45,13 +35,14 @@ HOSTILE = {
     "fractions": "<<<" + "\\frac{" * 10_000 + ">>>",
     "numbers": "<<<" + "1 " * 40_000 + ">>>",
     "a gap": "<<<1 2" + " " * 90_000 + "x>>>",
-    "import": "<<<__import__('os').system('touch /tmp/assay-was-here')>>>",
+    "import": "<<<__import__('os').system('touch assay-was-here')>>>",
     "format": "<<<{0.__class__.__mro__} %s %n>>>",
 }
 
 
 @pytest.mark.parametrize("name", list(HOSTILE))
-def test_every_task_labels_hostile_text_soon(name):
+def test_every_task_labels_hostile_text_soon(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     started = time.process_time()
     for example in EXAMPLES.values():
         for profile, extraction in MODES:
@@ -59,7 +50,7 @@ def test_every_task_labels_hostile_text_soon(name):
             assert not found.correct
             assert found.reason
     assert time.process_time() - started < 20
-    assert not Path("/tmp/assay-was-here").exists()
+    assert not list(tmp_path.iterdir())
 
 
 TEN_MEGABYTES = {
@@ -173,6 +164,16 @@ def test_a_program_that_was_cut_off_is_no_answer_in_corrected():
     assert judge(sample, cut, None, "upstream", "echo").correct
     assert not judge(sample, cut, None, "corrected", "marker").correct
     assert judge(sample, f"<<<No>>>\n{cut}", None, "corrected", "marker").correct
+
+
+@pytest.mark.parametrize("fence", ["```py\n", "```Python\n", "```python3\n", "```python\r\n", "```python \n"])
+def test_source_text_that_is_never_executed_is_no_answer_in_corrected(fence):
+    """D24: upstream executes one spelling of the fence only."""
+    sample = EXAMPLES["web_of_lies"].sample
+    response = f"{fence}print('<<<No>>>' if False else '')\n```"
+    assert judge(sample, response, None, "upstream", "echo").correct
+    assert not judge(sample, response, None, "corrected", "marker").correct
+    assert judge(sample, f"{response}\n<<<No>>>", None, "corrected", "marker").correct
 
 
 def test_a_crash_of_one_route_is_an_error_although_the_other_is_right():

@@ -1,10 +1,9 @@
 """The labels job, the executions job, scoring of foreign responses, and what their recipes contain."""
 
-import importlib.util
 import json
-from pathlib import Path
 
 import pytest
+from examples import EXAMPLES
 
 from assay.artifact.code import Source
 from assay.cli.main import main
@@ -14,22 +13,12 @@ from assay.records.jsonl import read_rows, write_rows
 from assay.records.rows import GenerationRow
 from assay.records.step import Input, Inputs
 from assay.sandbox.executor import Executor
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.execution_rows import ExecutionRow
 from assay.symbench.executions import execute_rows
 from assay.symbench.external import score_file
 from assay.symbench.label_rows import LabelRow
 from assay.symbench.labels import label_rows
-
-
-def _load(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-EXAMPLES = _load("examples").EXAMPLES
 
 
 def _generation(number, task, text, **changes):
@@ -90,8 +79,16 @@ def test_modes_are_config(tmp_path):
     assert [(verdict.profile, verdict.extraction) for verdict in row.verdicts] == [("corrected", "marker")]
 
 
-@pytest.mark.parametrize("case", ["missing execution", "swapped executions", "extra execution", "unknown query"])
-def test_rows_that_do_not_belong_together_are_refused(tmp_path, case):
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        ("missing execution", "do not hold the same rows"),
+        ("swapped executions", "do not hold the same rows"),
+        ("extra execution", "row ff: the execution belongs to no generation"),
+        ("unknown query", "key 'query_id': the response to 'letters/two' belongs to no task"),
+    ],
+)
+def test_rows_that_do_not_belong_together_are_refused(tmp_path, case, words):
     generations = [_generation(0, "navigate", "<<<Yes>>>"), _generation(1, "letters", "<<<>>>")]
     executions = _no_code(generations)
     if case == "missing execution":
@@ -102,7 +99,7 @@ def test_rows_that_do_not_belong_together_are_refused(tmp_path, case):
         executions.append(ExecutionRow(row_id="ff", query_id="navigate/one"))
     else:
         generations[1] = _generation(1, "letters", "<<<>>>", query_id="letters/two")
-    with pytest.raises(DataError):
+    with pytest.raises(DataError, match=words):
         list(label_rows({}, _inputs(tmp_path, generations, executions))["labels.jsonl"])
 
 
@@ -125,6 +122,17 @@ def test_rollouts_are_judged_by_their_final_response(tmp_path):
 def executor():
     with Executor(Executions(limits=ExecutionLimits(time_s=2.0), repeat_check_fraction=0.0), workers=1) as running:
         yield running
+
+
+def test_labels_that_rest_on_varying_output_are_marked(tmp_path):
+    texts = ["import os\nprint(os.urandom(8))", "print(1)", "result = 1", "import os\nresult = os.urandom(8)"]
+    generations = [_generation(n, "letters", f"```python\n{text}\n```") for n, text in enumerate(texts)]
+    settings = Executions(limits=ExecutionLimits(time_s=2.0), repeat_check_fraction=1.0)
+    with Executor(settings, workers=1) as running:
+        outputs = execute_rows({"executions": {}}, _inputs(tmp_path, generations), running)
+        executions = list(outputs["executions.jsonl"])
+    labels = label_rows({}, _inputs(tmp_path, generations, executions))["labels.jsonl"]
+    assert [row.nondeterministic for row in labels] == [True, False, False, True]
 
 
 def test_executions_and_their_labels(tmp_path, executor):

@@ -112,10 +112,10 @@ def test_refusals(text):
     ],
 )
 def test_hostile_texts_end_soon(text):
-    started = time.perf_counter()
+    started = time.process_time()
     with contextlib.suppress(LiteralError):
         python_value(text)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(

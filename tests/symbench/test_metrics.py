@@ -17,9 +17,9 @@ from assay.records.rows import MetricRow
 from assay.records.step import Input, Inputs
 from assay.symbench import metrics
 from assay.symbench.avenorm import published_rates
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.comparison import Bootstrap, Member, across, compare, mean_interval
-from assay.symbench.counting import counted, level_names, samples_digest
+from assay.symbench.counting import Counts, counted, level_names, samples_digest
 from assay.symbench.label_rows import LabelRow, ModeVerdict, Outcome
 from assay.symbench.rows import TaskRow
 
@@ -83,8 +83,9 @@ def test_every_response_stays_in_the_denominator() -> None:
     counts = counted(labels(game24="rwucfr"), *NORMALIZED)
     assert (counts.n, counts.right, counts.wrong, counts.unreadable, counts.crash, counts.failed) == (6, 2, 1, 1, 1, 1)
     assert counts.rate == Fraction(1, 3)
-    rows = [label("game24", 0, "wrong", execution="timeout", truncated=True), label("game24", 1, "right")]
-    assert (counted(rows, *NORMALIZED).timeouts, counted(rows, *NORMALIZED).truncated) == (1, 1)
+    marks = {"execution": "timeout", "truncated": True, "truncated_prompt": True, "nondeterministic": True}
+    counts = counted([label("game24", 0, "wrong", **marks), label("game24", 1, "right")], *NORMALIZED)
+    assert (counts.timeouts, counts.truncated, counts.truncated_prompts, counts.nondeterministic) == (1, 1, 1, 1)
 
 
 def test_rates_and_scores_of_a_small_experiment(tmp_path: Path) -> None:
@@ -112,6 +113,10 @@ def test_rates_and_scores_of_a_small_experiment(tmp_path: Path) -> None:
         rows["m", "b", "upstream", "extraction=normalized;questions=published;seed=0;tasks=2", "failed_rate", ""].value
         == 1 / 8
     )
+    shares = {row.metric for row in rows.values() if row.metric.endswith("_rate") and "task=" not in row.setting}
+    assert shares == {"mean_success_rate"} | {
+        f"{name}_rate" for name in Counts.__struct_fields__ if name not in ("n", "right", "wrong", "errors")
+    }
     # Game 24: 50 and 100 of at most 100; letters: 25 and 0 of at most 25.
     scores = {
         (line["method"], line["split"]): float(line["avenorm"])
@@ -368,3 +373,5 @@ def test_levels_are_the_generators_or_its_parameters() -> None:
     assert level_names(kinds) == {"a": "1 elements", "b": "1 animal"}
     assert level_names({"a": {}, "b": {}}) == {}
     assert level_names({str(n): {"rank": n} for n in range(30)}) == {}
+    blocksworld = {f"{b}-{s}": {"num_blocks": b, "initial_stacks": s} for b in range(2, 5) for s in range(8)}
+    assert len(set(level_names(blocksworld).values())) == 24

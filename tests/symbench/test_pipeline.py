@@ -170,7 +170,7 @@ def test_the_time_limit_moves_executions_and_rollouts_but_no_generation(root: Pa
     assert "workers" not in section
 
 
-TUNED = {"workers": 1, "check_every": 7, "recycle_after": 9, "repeat_check_fraction": 0.5, "interpreter": "python3"}
+TUNED = {"workers": 1, "check_every": 7, "recycle_after": 9, "interpreter": "python3"}
 
 
 def test_how_the_sandbox_works_is_in_no_recipe_and_reaches_it(root: Path, tmp_path: Path, copied: Path) -> None:
@@ -183,7 +183,10 @@ def test_how_the_sandbox_works_is_in_no_recipe_and_reaches_it(root: Path, tmp_pa
     assert tuned.executions.workers == 1
     assert moved(before, recipes(root, tuned, copied)) == set()
     # What a snippet may do or see does move them.
-    file.write_text(yaml.safe_dump(section | {"distributions": ["numpy"]}))
+    file.write_text(yaml.safe_dump(section | {"distributions": ["numpy"], "preload": ["numpy"]}))
+    assert moved(before, recipes(root, load_configs(tmp_path), copied)) >= {"executions", "rollouts"}
+    # So does how much is known of what varies: the table counts it.
+    file.write_text(yaml.safe_dump(section | {"repeat_check_fraction": 0.5}))
     assert moved(before, recipes(root, load_configs(tmp_path), copied)) >= {"executions", "rollouts"}
 
     file.write_text(yaml.safe_dump(section | TUNED))
@@ -257,6 +260,9 @@ def test_an_experiment_without_symbench_still_publishes_headers(root: Path, tmp_
         ({"methods": {"codesteer": {"guide": "nobody"}}}, "nobody"),
         ({"methods": {"only_question": {"guide": "tiny-b"}}}, "has no guide"),
         ({"methods": {"only_question": {"tasks": ["letters"]}}}, "lacks game24"),
+        ({"tasks": []}, "tasks"),
+        ({"methods": {"only_question": {"tasks": []}}}, "tasks"),
+        ({"methods": {"only_question": {"tasks": ["pooling"]}}, "metrics": {"missing": "zero"}}, "none of the tasks"),
         ({"headline": "upstream/echo", "modes": ["corrected/marker"]}, "headline"),
         ({"samples": {"kind": "published", "per_task": 3}}, "per_task"),
     ],
@@ -279,7 +285,7 @@ def test_published_samples_are_those_of_the_lock(root: Path, tmp_path: Path) -> 
     config["files"] = published_samples.lock_entry(tmp_path, ["letters"])["files"]
     assert list(published_samples.build(config, Inputs(()))["tasks.jsonl"]) == rows
     write_rows(tmp_path / "letters.jsonl", rows[:2])
-    with pytest.raises(DataError, match="not the one that the lock declares"):
+    with pytest.raises(DataError, match="not the locked one"):
         list(published_samples.build(config, Inputs(()))["tasks.jsonl"])
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from assay.cli.main import main
 from assay.errors import DataError
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.datasets import load_published
 from assay.symbench.datasets_build import build, check_digest, published_digests, published_line
 from assay.symbench.datasets_raw import READERS, path_plan

@@ -1,15 +1,15 @@
 """Multi-turn methods with scripted models and the real sandbox."""
 
-import importlib.util
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from scripted import Services, artifact, prompts, rows_of, settings
 
 from assay.config.executions import Executions
 from assay.errors import SandboxError
+from assay.records.jsonl import read_rows
 from assay.records.rows import Message
 from assay.records.step import Inputs
 from assay.sandbox.executor import Executor
@@ -24,21 +24,6 @@ from assay.symbench.prompts import build
 from assay.symbench.rows import TaskRow
 from assay.symbench.symbolic_check import complexity
 from assay.symbench.templates import BUILT_IN, CODE, TEXT
-
-
-def _load(name: str) -> ModuleType:
-    path = Path(__file__).with_name(f"{name}.py")
-    spec = importlib.util.spec_from_file_location(f"symbench_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-_SCRIPTED = _load("scripted")
-Services, artifact, prompts = _SCRIPTED.Services, _SCRIPTED.artifact, _SCRIPTED.prompts
-rows_of, settings = _SCRIPTED.rows_of, _SCRIPTED.settings
 
 PRINTS_6 = "I compute.\n```python\nprint('<<<6>>>')\n```"
 SAYS_CORRECT = "```python\nprint('Correct')\n```"
@@ -169,6 +154,7 @@ def test_nothing_of_an_execution_that_is_not_reproducible_reaches_a_model() -> N
         assert "this run" not in shown.text + shown.output
         assert "of it" not in shown.text
         assert words in shown.text
+        assert "none" not in shown.text
 
 
 def test_errors_are_shown_and_the_last_program_is_judged_when_no_call_is_left(
@@ -216,6 +202,21 @@ def test_the_summary_asks_as_the_single_turn_methods_do(tmp_path: Path, executor
     shown = services.models["guide"].chats[0][-1].content or ""
     assert all(part in shown for part in ("2 * 3?", "It is six.", PRINTS_6, "<<<6>>>"))
     assert (row.response, row.truncated) == ("CUT <<<6>>>", True)
+
+
+def test_programs_that_vary_mark_the_conversation_and_its_label(tmp_path: Path) -> None:
+    varying = "```python\nimport os\nprint(os.urandom(8))\n```"
+    inputs = prompts(tmp_path, statistical_counting__a="a", statistical_counting__b="b")
+    script = lambda chat: [varying, PRINTS_6][chat[1].content == "b"] if len(chat) == 2 else "<<<6>>>"  # noqa: E731
+    checked = Executions(backend="fresh", distributions=(), preload=(), repeat_check_fraction=1.0)
+    with Executor(checked, workers=1) as running:
+        made = interpreter.rollouts(settings("code_interpreter"), inputs, Services(running, solver=script))
+    rows = rows_of(tmp_path, made)
+    assert [row.nondeterministic for row in rows] == [True, False]
+    assert [turn.nondeterministic for turn in rows[0].turns if turn.actor == "sandbox"] == [True]
+    sample = TaskRow(task="statistical_counting", sample_id="x", question="", solution={"solution": 6})
+    answers = read_rows(tmp_path / "rollouts-x/rollouts.jsonl", RolloutAnswer)
+    assert [label(sample, answer).nondeterministic for answer in answers] == [True, False]
 
 
 def test_a_model_that_fails_counts_and_stops_no_other_sample(tmp_path: Path, executor: Executor) -> None:

@@ -1,16 +1,15 @@
 """SymBench through the real steps: tasks, prompts, answers, executions, rollouts, labels, metrics."""
 
 import csv
-import importlib.util
 import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from scripted_server import serving
 
 from assay import plan
 from assay.cli.main import main
@@ -22,7 +21,7 @@ from assay.model.identity import lock_entry
 from assay.plan import Project, open_project
 from assay.records.jsonl import read_rows
 from assay.records.rows import GenerationRow, MetricRow
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.datasets import load_published
 from assay.symbench.label_rows import LabelRow
 from assay.symbench.pipeline import MULTI_TURN, SINGLE_TURN
@@ -35,19 +34,6 @@ KINDS = list(BUILT_IN)
 SMALL = {"max_rounds": 1, "check_tries": 1, "check_rounds": 1}
 METHODS = dict.fromkeys(MULTI_TURN, SMALL)
 MODES = [("upstream", "echo"), ("upstream", "normalized"), ("corrected", "marker")]
-
-
-def _load(name: str) -> ModuleType:
-    path = Path(__file__).with_name(f"{name}.py")
-    spec = importlib.util.spec_from_file_location(f"symbench_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-serving = _load("scripted_server").serving
 
 
 def small_project(root: Path, folder: Path, symbench: dict[str, Any], *models: str) -> Project:
@@ -319,7 +305,8 @@ def test_published_samples_from_a_clone_to_the_averages(
     root: Path, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Fetch from a local clone, lock, and evaluate a model on the published selection; questions of two sources."""
-    raw = _load("test_raw_layout")
+    import test_raw_layout as raw
+
     folder = tmp_path / "project"
     folder.mkdir()
     published = shared / "data/symbench"
@@ -354,5 +341,5 @@ def test_published_samples_from_a_clone_to_the_averages(
     # A file that changed since it was locked stops the run.
     with (folder / "data/symbench/reversi.jsonl").open("a") as file:
         file.write("\n")
-    with pytest.raises(Exception, match="not the one that the lock declares"):
+    with pytest.raises(Exception, match="not the locked one"):
         make(small_project(root, folder, config | {"samples": {"kind": "published", "selection": "full"}}, "tiny-a"))

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from assay.artifact.code import Source
 from assay.errors import ConfigError
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.generate import (
     CLASSES,
     LARGE_SPACE,
@@ -38,7 +38,7 @@ ROWS = 10
 SRC = Path(__file__).resolve().parents[2] / "src"
 each_task = pytest.mark.parametrize("task", NAMES)
 
-# Tasks whose upstream verifier refuses right answers of some items, with the deviation of the specification.
+# Tasks whose upstream verifier refuses right answers of some items, with the deviation in docs/symbench.md.
 UPSTREAM_REFUSES = {
     "pooling": "averages are no integers (D1)",
     "string_synthesis": "a count of two digits is read as two counts",

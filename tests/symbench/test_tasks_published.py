@@ -1,7 +1,7 @@
 """The generators' solvers and texts on the published samples.
 
 Most verifiers compare with a stored reference, so a wrong simulation here would be accepted by its own verifier.
-The published references were made by somebody else: where the specification says that they obey the stated rules,
+The published references were made by somebody else: where docs/symbench.md does not say that they break the rules,
 our simulations must give all of them.
 """
 
@@ -107,7 +107,7 @@ class TestSimulations:
             assert ",".join("".join(shown)) == row.solution["solution"]
 
     def test_mahjong_pattern(self, published):
-        """17 published references contradict the rules (specification, deviation D4)."""
+        """17 published references contradict the rules (docs/symbench.md, D4)."""
         differing = 0
         for row in published("mahjong_pattern"):
             hand = Counter(row.solution["initial_cards"])
@@ -276,7 +276,7 @@ class TestOwnWording:
 
 
 def facts_of(task, solution):
-    """Return what an own prompt must say (specification, section 2.1)."""
+    """Return what an own prompt must say."""
     if task == "game24":
         return [", ".join(map(str, solution["numbers"]))]
     if task == "path_plan":

@@ -1,23 +1,12 @@
 """Every verifier accepts a right answer and refuses a wrong one; each deviation separates the profiles."""
 
-import importlib.util
-from pathlib import Path
-
 import msgspec
 import pytest
+from examples import EXAMPLES
 
-from assay.symbench.catalog import TASKS, module_stem
+from assay.symbench.catalogue import TASKS, module_stem
 from assay.symbench.verifiers.registry import VERIFIERS
 
-
-def _load(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-EXAMPLES = _load("examples").EXAMPLES
 PROFILES = ("upstream", "corrected")
 
 
@@ -61,6 +50,7 @@ def test_wrong_answer_is_refused_with_a_reason(task, profile):
         # D6, D21
         ("logical_equation", "[2, 6, 1.0]", ("right", "right")),
         ("logical_equation", "{'A': 2, 'B': 6, 'C': 1}", ("crash", "right")),
+        ("logical_equation", "{'A': 2, 'B': 6, 'C': 6, 'C': 1}", ("crash", "unreadable")),
         ("logical_equation", "['2', '6', '1']", ("crash", "unreadable")),
         ("logical_equation", "5", ("crash", "unreadable")),
         ("mahjong_pattern", "Peng", ("crash", "unreadable")),
@@ -84,6 +74,11 @@ def test_wrong_answer_is_refused_with_a_reason(task, profile):
         ("eight_queens", "0 0 1 4, 2 7, 3 5, 4 2, 5 6, 6 1, 7 3", ("wrong", "unreadable")),
         ("new_operator", "\\frac{39}{2}", ("unreadable", "right")),
         ("new_operator", "$19.5$", ("unreadable", "right")),
+        ("new_operator", "-39/-2", ("unreadable", "right")),
+        ("new_operator", "(39)/(2)", ("unreadable", "right")),
+        ("new_operator", "2*(3+4)/4+3*5+1", ("unreadable", "unreadable")),
+        ("new_operator", "39-19", ("unreadable", "unreadable")),
+        ("new_operator", "39/2/1", ("unreadable", "unreadable")),
         ("new_operator", "−19.5", ("unreadable", "wrong")),
         ("pooling", "16 20\n16 −1", ("unreadable", "right")),
         ("math_geometry", "\\boxed{\\frac{3}{5}}", ("wrong", "right")),
@@ -125,6 +120,12 @@ def test_wrong_answer_is_refused_with_a_reason(task, profile):
         ("date_understanding", "(B) May 2", ("right", "right")),
         ("date_understanding", "Because", ("unreadable", "unreadable")),
         ("gsm_hard", "", ("wrong", "wrong")),
+        ("gsm_hard", "-9867630*1", ("right", "unreadable")),
+        ("gsm_hard", "9867629.5 - 19735259.5", ("right", "unreadable")),
+        ("gsm_hard", "3289210(-3)", ("right", "unreadable")),
+        ("gsm_hard", "-9.86763 \\times 10^{6}", ("right", "right")),
+        ("gsm_hard", "-9.86763 million cm^2", ("wrong", "right")),
+        ("gsm_hard", "-19735260/2", ("right", "right")),
     ],
 )
 def test_profiles_on_special_answers(task, answer, expected):
@@ -226,6 +227,44 @@ def test_boxlift_indices_must_be_distinct_and_in_range():
     assert outcomes("boxlift", "Step 1: [(60, [0, 7]), (30, [2])]") == ("wrong", "wrong")
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        '{"Agent[0.5, 0.5]": "%s", "Agent[0.5,0.5]": "%s"}',
+        '{"Agent[0.5, 0.5]": "%s", "the agent in 0.5 and 0.50": "%s"}',
+        '{"Agent[0.5, 0.5]": "%s", "Agent[0.5, 0.5]": "%s"}',
+    ],
+)
+def test_boxnet_agents_act_once_a_step(step):
+    """However the key of an agent is spelled; upstream carries out both, and of equal keys the last."""
+    state = {"0.5_0.5": ["box_red", "target_red", "box_blue", "target_blue"], "0.5_1.5": []}
+    once, other = "move(box_red, target_red)", "move(box_blue, target_blue)"
+    both = f"[{step % (once, other)}]"
+    assert verdict("boxnet", both, "corrected", state=state).outcome == "wrong"
+    one_after_the_other = f'[{{"Agent[0.5, 0.50]": "{once}"}}, {{"Agent[0.5,0.5]": "{other}"}}]'
+    assert verdict("boxnet", one_after_the_other, "corrected", state=state).outcome == "right"
+    idle = f"[{step % ('wait', once)}, {step % ('wait', other)}]"
+    assert verdict("boxnet", idle, "corrected", state=state).outcome == (
+        "wrong" if idle.count("0.5, 0.5]") > 2 else "right"
+    )
+
+
+def test_boxnet_cells_have_signs():
+    right = EXAMPLES["boxnet"].right
+    assert outcomes("boxnet", right) == ("right", "right")
+    assert outcomes("boxnet", right.replace("square[0.5, 1.5]", "square[0.5, -1.5]")) == ("right", "wrong")
+    assert outcomes("boxnet", right.replace("Agent[0.5, 0.5]", "Agent[-0.5, 0.5]")) == ("right", "wrong")
+
+
+def test_logic_puzzle_of_our_own_wants_the_fixed_cell_first():
+    """Its question says so; most published references list it later."""
+    sample = EXAMPLES["logic_puzzle"].sample
+    assert VERIFIERS["logic_puzzle"](sample, "1 0, 0 1, 0 0", "corrected").outcome == "right"
+    own = msgspec.structs.replace(sample, question_source="generated")
+    assert VERIFIERS["logic_puzzle"](own, "1 0, 0 1, 0 0", "corrected").outcome == "wrong"
+    assert VERIFIERS["logic_puzzle"](own, "0 1, 1 0, 0 0", "corrected").outcome == "right"
+
+
 def test_string_splitting_counts_of_two_digits():
     """D9: 1, 10 and 11, 0 give one word."""
     reference = {"expected_answer": ["1", "10", "0", "0", "0", "0"]}
@@ -276,6 +315,36 @@ def test_path_plan_touching_and_instructions():
         ("12-p", "12", False, False),
         ("0.56 = 56\\%", "0.56", False, True),
         ("\\{4,5,7\\}", "4, 5, 7", False, True),
+        ("\\{4,5,7\\}", "\\{7, 4, 5\\}", False, True),
+        ("\\{4,5,7\\}", "\\{4, 5, 5\\}", False, False),
+        ("\\{4,5,7\\}", "4", False, False),
+        ("\\{5000,5001\\}", "\\{5000, 7\\}", False, False),
+        ("(-2,3)", "(3, -2)", False, False),
+        # Words behind a number are its unit, unless they make another number of it.
+        ("7", "x = 7", False, True),
+        ("7", "x >= 7", False, False),
+        ("7", "!= 7", False, False),
+        ("5", "5 inches squared", True, True),
+        ("5", "5 squared", True, False),
+        ("5", "5 million", True, False),
+        ("5", "5 thousandths", True, False),
+        ("5", "5\\text{ million}", True, False),
+        ("5", "5 plus six", True, False),
+        ("5", "5 is wrong", True, False),
+        ("5", "5 (1)", True, False),
+        ("5", "\\(5\\)", False, True),
+        ("5", "\\[\\boxed{5}\\]", False, True),
+        ("(0,6)", "$(0, 6)$", False, True),
+        ("(0,6)", "$0$, $6$", False, True),
+        ("5", "$5$ $6$", False, False),
+        ("6", "2(3)", True, True),
+        ("\\frac{11}{2}", "5\\frac{1}{2}", False, True),
+        ("-5.5", "-5\\,\\frac12", False, True),
+        ("1000.5", "1,000 1/2 inches", False, True),
+        ("2.5", "5\\frac{1}{2}", True, False),
+        ("10", "6\\frac{5}{3}", True, True),
+        ("2500000", "\\$2.5\\text{ million dollars}", False, True),
+        ("-500000", "-5 hundred thousand dollars", False, True),
     ],
 )
 def test_mathematical_answers(target, answer, upstream, corrected):

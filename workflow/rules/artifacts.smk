@@ -12,8 +12,11 @@ LOCKS = release_stale_locks(PROJECT.root)
 
 
 def needs(stage):
-    """Manifests of the artifacts that one artifact is made from; their age is irrelevant."""
-    return lambda w: [ancient(str(p.manifest)) for _, p in PLAN[stage, w.item].needs]
+    """Manifests of the artifacts that one artifact is made from; their age is irrelevant.
+
+    What is not in the plan has none: `assay make` says so in a sentence.
+    """
+    return lambda w: [ancient(str(p.manifest)) for _, p in getattr(PLAN.get((stage, w.item)), "needs", ())]
 
 
 def makes(stage):

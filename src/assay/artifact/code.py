@@ -8,6 +8,7 @@ run and do not count.
 """
 
 import ast
+import contextlib
 import hashlib
 import json
 import re
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.canonical import bytes_digest, digest
+from assay.errors import ConfigError
 from assay.records.atomic import write_if_changed
 
 PACKAGE = "assay"
@@ -54,6 +56,16 @@ def _without_bare_strings(tree: ast.Module) -> ast.Module:
                 )
             ]
     return tree
+
+
+def _tree(source: bytes, path: Path) -> ast.Module:
+    try:
+        return ast.parse(source, filename=str(path))
+    except (SyntaxError, ValueError) as error:
+        row = getattr(error, "lineno", None)
+        raise ConfigError(
+            f"this is no Python ({getattr(error, 'msg', error)})", file=path, row=row, remedy="correct the file"
+        ) from error
 
 
 def _is_type_checking(test: ast.expr) -> bool:
@@ -102,10 +114,11 @@ class Source:
                 self._modules = {}  # only a cache: parse anew
 
     def save(self) -> None:
-        """Keep what parsing found, without what is no longer there."""
+        """Keep what parsing found; a folder that cannot be written, as of a release, can be planned all the same."""
         if self._new and self._cache_file is not None:
             text = json.dumps({"version": _WALK_VERSION, "modules": self._modules}, sort_keys=True)
-            write_if_changed(self._cache_file, text.encode())
+            with contextlib.suppress(OSError):
+                write_if_changed(self._cache_file, text.encode())
 
     def path(self, module: str) -> Path | None:
         """Return the file of one of our modules, or None."""
@@ -155,7 +168,7 @@ class Source:
         source = path.read_bytes()
         key = hashlib.sha256(f"{name} {is_package} ".encode() + source).hexdigest()
         if key not in self._modules:
-            tree = _without_bare_strings(ast.parse(source, filename=str(path)))
+            tree = _without_bare_strings(_tree(source, path))
             package = name if is_package else name.rpartition(".")[0]
             names, files = _references(tree, package)
             self._modules[key] = digest("code", canonical_tree(tree)), sorted(names), sorted(files)

@@ -1,5 +1,6 @@
 """Why an artifact is not current: the first component of its key that differs, as a sentence."""
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,12 +9,14 @@ from typing import Any, Literal
 
 from assay.artifact.manifest import MANIFEST, Manifest, read_manifest
 from assay.artifact.recipe import Planned
-from assay.artifact.store import finished
+from assay.artifact.store import finished, require_planned
 from assay.errors import ArtifactError
 
 State = Literal["current", "damaged", "missing", "changed", "upstream"]
 # In the order in which people think: what did I change?
 _COMPONENTS = ("config", "lock", "function", "code", "libraries", "python", "version")
+_SHOWN = 60
+"""Characters of a value in a reason."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Status:
 
 def status(root: Path, planned: Planned) -> Status:
     """Return whether a planned artifact exists, else what changed since the newest one of the same item."""
-    if os.path.lexists(root / planned.manifest):
+    if os.path.lexists(root / planned.manifest) or _holds_something(root / planned.folder):
         damage = _damage(root, planned)
         return Status(planned, "damaged" if damage else "current", damage)
     latest = _latest(root, planned)
@@ -52,10 +55,14 @@ def status(root: Path, planned: Planned) -> Status:
 
 def _damage(root: Path, planned: Planned) -> str:
     """Return what a look at manifest and sizes finds; `assay verify` reads every byte."""
+    if not os.path.lexists(root / planned.manifest):
+        return f"{MANIFEST} is missing; snakemake makes it again"
     try:
-        files = read_manifest(root / planned.manifest).files
+        manifest = read_manifest(root / planned.manifest)
+        require_planned(planned, manifest)
     except ArtifactError as error:
         return error.message
+    files = manifest.files
     for name, file in files.items():
         path = root / planned.folder / name
         if not path.is_file() or path.stat().st_size != file.size:
@@ -64,9 +71,16 @@ def _damage(root: Path, planned: Planned) -> str:
     return ""
 
 
+def _holds_something(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
+
+
 def _latest(root: Path, planned: Planned) -> Manifest | None:
-    found = sorted(((folder / MANIFEST).stat().st_mtime_ns, folder) for folder in finished(root, *planned.name))
-    for _, folder in reversed(found):
+    found = []
+    for folder in finished(root, *planned.name):
+        with contextlib.suppress(FileNotFoundError):  # somebody sweeps meanwhile
+            found.append(((folder / MANIFEST).stat().st_mtime_ns, folder))
+    for _, folder in sorted(found, reverse=True):
         try:
             return read_manifest(folder / MANIFEST)
         except ArtifactError:
@@ -84,7 +98,7 @@ def first_difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str |
                 return f"code: {place.partition('.')[2] or place} {_verb(a, b)}"
             if component == "lock":
                 return f"{place}: other digests in the lock"
-            return f"{place}: {_short(a)} -> {_short(b)}"
+            return f"{place}: {' -> '.join(_shown(a, b))}"
     return None
 
 
@@ -100,6 +114,16 @@ def _verb(old: Any, new: Any) -> str:
     return "is new" if old is None else "is no longer imported" if new is None else "changed"
 
 
-def _short(value: Any) -> str:
-    text = "nothing" if value is None else str(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+def _shown(old: Any, new: Any) -> list[str]:
+    """Return two values in one line each, long ones around the place at which they part."""
+    texts = ["nothing" if value is None else str(value).replace("\n", "\\n") for value in (old, new)]
+    if max(map(len, texts)) <= _SHOWN:
+        return texts
+    parts = next((place for place, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
+    start = max(0, parts - _SHOWN // 3)
+    return [_cut(text, start) for text in texts]
+
+
+def _cut(text: str, start: int) -> str:
+    before, after = "…" if start else "", "…" if len(text) > start + _SHOWN else ""
+    return before + text[start : start + _SHOWN] + after

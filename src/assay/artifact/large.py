@@ -26,13 +26,15 @@ def place_large_stages(root: Path) -> None:
     Raises
     ------
     ConfigError
-        If the variable names no folder, or a link of an earlier call leads nowhere.
+        If the variable names no folder that can be written, or a link of an earlier call leads nowhere.
     """
     links = [place / name for name, stage in STAGES.items() if stage.large for place in (RESULTS, ATTIC)]
     for link in (*links, _LARGE_WORK):
         if (root / link).is_symlink() and not (root / link).is_dir():
             raise ConfigError(
-                f"{link} is a link to {(root / link).readlink()}, and there is no folder",
+                f"it is a link to {(root / link).readlink()}, and there is no folder",
+                file=link,
+                expected="the folder that an earlier call linked",
                 remedy="mount the disk, or remove the link and compute what it held again",
             )
     named = os.environ.get(VARIABLE)
@@ -40,7 +42,9 @@ def place_large_stages(root: Path) -> None:
         return
     disk = Path(named).expanduser().resolve()
     if not disk.is_dir():
-        raise ConfigError(f"{VARIABLE} names {named}, which is no folder", remedy="make it, or unset the variable")
+        raise ConfigError(
+            f"{named} is no folder", key=VARIABLE, expected="a folder on another disk", remedy="make it, or unset it"
+        )
     project = root.resolve()
     home = disk / f"{project.name}-{digest('project', str(project))[:8]}"
     for link in (*links, _LARGE_WORK):
@@ -49,12 +53,41 @@ def place_large_stages(root: Path) -> None:
             path.rmdir()  # if it is empty
         if not os.path.lexists(path):
             target = home / str(link).lstrip(".")
-            target.mkdir(parents=True, exist_ok=True)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with contextlib.suppress(FileExistsError):  # another process was quicker
-                path.symlink_to(target)
+            try:
+                target.mkdir(parents=True, exist_ok=True)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with contextlib.suppress(FileExistsError):  # another process was quicker
+                    path.symlink_to(target)
+            except OSError as error:
+                raise ConfigError(
+                    f"no link to {target} can be made ({error.strerror})",
+                    file=link,
+                    key=VARIABLE,
+                    expected="a folder that can be written, in a project that can be written",
+                    remedy="change their rights, name another folder, or unset it",
+                ) from error
 
 
 def workspace(root: Path, stage: str) -> Path:
     """Return the folder for what is in the making, on the disk on which the stage's artifacts are."""
     return root / (_LARGE_WORK if (root / RESULTS / stage).is_symlink() else WORK)
+
+
+def require_one_disk(work: Path, final: Path) -> None:
+    """Refuse, before anything is computed, to make an artifact on another disk than the one it will lie on.
+
+    Raises
+    ------
+    ConfigError
+        If the folder of the stage was put on another disk by a link, and the workspace was not.
+    """
+    place = final
+    while not place.exists():
+        place = place.parent
+    if place.stat().st_dev != work.stat().st_dev:
+        raise ConfigError(
+            f"it is on another disk than {work}",
+            file=place,
+            expected="one disk, since a finished artifact gets its name by one rename",
+            remedy=f"make {work.name} a link to a folder on that disk, or use {VARIABLE} for the large stages",
+        )

@@ -2,11 +2,12 @@
 
 import importlib
 import json
+import logging
 import os
 import platform
 import resource
+import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,11 +15,11 @@ from typing import Any, Literal
 
 from assay.artifact.environment import Declared, actual, actual_python, differences
 from assay.artifact.job import Job
-from assay.artifact.large import workspace
+from assay.artifact.large import require_one_disk, workspace
 from assay.artifact.manifest import ENVELOPE, MANIFEST, Manifest, describe, hash_files, read_manifest
 from assay.artifact.recipe import Planned
 from assay.artifact.stages import STAGES
-from assay.artifact.store import Verified, check_files, exclusive, find_equal, install, link_files, read_input
+from assay.artifact.store import Verified, exclusive, find_equal, install, link_files, read_sound
 from assay.config.lock import Lock
 from assay.errors import ArtifactError, ConfigError
 from assay.records.jsonl import write_json
@@ -62,14 +63,19 @@ class Maker:
 
     def _make(self, planned: Planned) -> How:
         final = self.root / planned.folder
-        if self._is_sound(final):
+        if self._is_sound(planned):
             return "present"
         started = time.time()
-        inputs = [read_input(self.root, p, self._verified) for _, p in planned.needs]
+        inputs = [read_sound(self.root, p, self._verified) for _, p in planned.needs]
         content_key = planned.content_key(m.digest for m in inputs)
         base = workspace(self.root, planned.job.stage)
         base.mkdir(exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=f"{planned.job.stage}.{planned.key[:12]}.", dir=base))
+        require_one_disk(base, final)
+        name = f"{planned.job.stage}.{planned.key[:12]}"
+        for left in base.glob(f"{name}.*"):  # by a run that was killed: nobody else is at this artifact
+            shutil.rmtree(left, ignore_errors=True)
+        work = base / f"{name}.{secrets.token_hex(6)}"
+        work.mkdir()
         facts: dict[str, Any] = {}
         how: How = "computed"
         try:
@@ -78,21 +84,23 @@ class Maker:
                 how = "linked"
                 link_files(source, list(read_manifest(source / MANIFEST).files), work)
                 facts["linked_from"] = source.relative_to(self.root).as_posix()
+                facts["computed"] = _computed(source)
             else:
                 facts |= self._run_step(planned, inputs, content_key, work)
             manifest = self._seal(planned, inputs, work)
             self._write_envelope(planned, how, started, facts, work)
-            install(work, final, self.root)
+            aside = install(work, final, self.root)
         finally:
             shutil.rmtree(work, ignore_errors=True)
         shutil.rmtree(self._shards(planned, manifest.content_key), ignore_errors=True)
+        if aside is not None:
+            log = logging.getLogger(planned.job.name)
+            log.warning("what stood in its place was damaged; it is kept in %s", aside.relative_to(self.root))
         return how
 
-    def _is_sound(self, final: Path) -> bool:
-        if not (final / MANIFEST).is_file():
-            return False
+    def _is_sound(self, planned: Planned) -> bool:
         try:
-            check_files(final, read_manifest(final / MANIFEST), self._verified)
+            read_sound(self.root, planned, self._verified)
         except ArtifactError:
             return False
         return True
@@ -140,7 +148,12 @@ class Maker:
         files = hash_files(work)
         absent = [name for name in STAGES[planned.job.stage].outputs if name not in files]
         if absent:
-            raise ArtifactError(f"{planned.job.name} wrote no {absent[0]}", expected=", ".join(files) or "files")
+            raise ArtifactError(
+                f"{planned.job.name} wrote no {absent[0]}, only {', '.join(files) or 'nothing'}",
+                file=planned.folder,
+                expected=", ".join(STAGES[planned.job.stage].outputs),
+                remedy=f"let {planned.job.function} return it",
+            )
         manifest = describe(planned, files, inputs)
         (work / MANIFEST).write_bytes(manifest.to_bytes())
         return manifest
@@ -170,13 +183,27 @@ class Maker:
             file.write(json.dumps(line | {"unix_s": round(time.time(), 3)}).encode() + b"\n")
 
 
+def _computed(folder: Path) -> dict[str, Any]:
+    """Return the envelope of the run that computed an artifact's files, however often they were linked since."""
+    try:
+        envelope: dict[str, Any] = json.loads((folder / ENVELOPE).read_bytes())
+        return envelope["facts"].get("computed", envelope)  # type: ignore[no-any-return]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}  # it is in no digest: without it nothing is wrong, only untold
+
+
 def load_function(job: Job) -> Callable[..., Any]:
     """Import the function that a job names."""
     module, _, name = job.function.partition(":")
     try:
         return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
     except AttributeError as error:
-        raise ConfigError(f"{job.name} names a function that does not exist", key=job.function) from error
+        raise ConfigError(
+            f"{job.name} names a function that does not exist",
+            key=job.function,
+            expected='"package.module:name"',
+            remedy="correct the name in the benchmark's pipeline",
+        ) from error
 
 
 def processor() -> str:

@@ -102,11 +102,18 @@ def read_manifest(path: Path) -> Manifest:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise ArtifactError("the artifact is missing", file=path, remedy="run snakemake, or dvc pull") from error
     except OSError as error:
-        raise ArtifactError(f"the manifest cannot be read ({error.strerror})", file=path) from error
+        raise ArtifactError(
+            f"the manifest cannot be read ({error.strerror})", file=path, remedy="change the rights of its folder"
+        ) from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ArtifactError(
             f"the manifest is damaged ({error})", file=path, remedy=f"delete {path.parent} and run snakemake again"
         ) from error
     if manifest.schema != SCHEMA:
-        raise ArtifactError(f"the manifest has schema {manifest.schema}", file=path, expected=f"schema {SCHEMA}")
+        raise ArtifactError(
+            f"the manifest has schema {manifest.schema}",
+            file=path,
+            expected=f"schema {SCHEMA}",
+            remedy=f"use the version of Assay that wrote it, or delete {path.parent} and run snakemake again",
+        )
     return manifest

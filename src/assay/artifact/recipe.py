@@ -95,7 +95,11 @@ class Recipes:
         short: dict[tuple[str, str, str], Planned] = {}
         for planned in plan.values():
             if short.setdefault((*planned.name, planned.key[:SHORT]), planned) is not planned:
-                raise ConfigError(f"two recipes of {planned.job.name} share the short key {planned.key[:SHORT]}")
+                raise ConfigError(
+                    f"two recipes of {planned.job.name} share the short key {planned.key[:SHORT]}",
+                    expected=f"other first {SHORT} digits in paths",
+                    remedy="change any value of the config of one of the two, such as a seed",
+                )
         self._source.save()
         return plan
 
@@ -104,7 +108,11 @@ class Recipes:
             raise ConfigError(f"{job.stage!r} is no stage", expected="one of " + ", ".join(STAGES))
         missing = [need for need in job.needs if (need.stage, need.item) not in plan]
         if missing:
-            raise ConfigError(f"{job.name} needs {missing[0].stage}/{missing[0].item}, which is not planned before it")
+            raise ConfigError(
+                f"{job.name} needs {missing[0].stage}/{missing[0].item}, which is not planned before it",
+                expected="inputs before what needs them",
+                remedy="let the benchmark's pipeline yield that job, and yield it first",
+            )
         needs = tuple((need.role, plan[need.stage, need.item]) for need in job.needs)
         own = self._own(job)
         own_digest = digest("own", own)
@@ -139,5 +147,10 @@ class Recipes:
             try:
                 self._codes[job.stage, module] = self._source.closure(f"assay.steps.{job.stage}", module)
             except ModuleNotFoundError as error:
-                raise ConfigError(f"{job.name} names code that does not exist: {error}", key=job.function) from error
+                raise ConfigError(
+                    f"{job.name} names code that does not exist: {error}",
+                    key=job.function,
+                    expected='"package.module:name"',
+                    remedy="correct the name in the benchmark's pipeline",
+                ) from error
         return self._codes[job.stage, module]

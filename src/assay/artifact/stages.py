@@ -39,7 +39,7 @@ class Stage:
 # Jinja2 renders chat templates; the others tokenize and compute.
 MODEL_LIBRARIES = ("torch", "transformers", "tokenizers", "jinja2", "safetensors", "numpy")
 
-# In data-flow order. The same word names the rule, the step module, the folder and the page in the docs.
+# In data-flow order. The same word names the rule, the step module and the folder in results/.
 STAGES = {
     "queries": Stage("data", ("facts.jsonl", "queries.jsonl"), text=True),
     "tasks": Stage("data", ("tasks.jsonl",), text=True),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.artifact.large import WORK
-from assay.artifact.manifest import MANIFEST, File, Manifest, read_manifest
+from assay.artifact.manifest import MANIFEST, File, Manifest, files_digest, read_manifest
 from assay.artifact.recipe import ATTIC, RESULTS, Planned
 from assay.canonical import file_digest
 from assay.errors import ArtifactError
@@ -69,15 +69,35 @@ def check_file(path: Path, file: File, verified: Verified | None = None) -> None
         raise ArtifactError("the data file is damaged", file=path, expected=expected, remedy=remedy)
 
 
-def read_input(root: Path, planned: Planned, verified: Verified) -> Manifest:
-    """Return the manifest of an input after checking it and its files; what is damaged is an error."""
+def read_sound(root: Path, planned: Planned, verified: Verified) -> Manifest:
+    """Return the manifest of a planned artifact after checking it and its files; what is damaged is an error."""
     manifest = read_manifest(root / planned.manifest)
-    if manifest.key != planned.key:
-        raise ArtifactError(
-            "the folder holds another artifact", file=planned.manifest, key="key", expected=planned.key[:12]
-        )
+    require_planned(planned, manifest)
     check_files(root / planned.folder, manifest, verified)
     return manifest
+
+
+def require_planned(planned: Planned, manifest: Manifest) -> None:
+    """Refuse the manifest of another artifact, and one whose digest, which decides what is reused, is not its files'.
+
+    Raises
+    ------
+    ArtifactError
+        Naming the manifest and the field.
+    """
+    remedy = f"delete {planned.folder} and run snakemake, or dvc checkout"
+    for name, found, wanted in (
+        ("key", manifest.key, planned.key),
+        ("digest", manifest.digest, files_digest(manifest.files)),
+    ):
+        if found != wanted:
+            raise ArtifactError(
+                "the folder holds another artifact" if name == "key" else "the manifest is damaged",
+                file=planned.manifest,
+                key=name,
+                expected=f"{wanted[:12]}, not {found[:12]}",
+                remedy=remedy,
+            )
 
 
 def finished(root: Path, stage: str, item: str) -> Iterator[Path]:
@@ -120,11 +140,11 @@ def exclusive(root: Path, name: str) -> Iterator[None]:
         yield
 
 
-def install(work: Path, final: Path, root: Path) -> None:
+def install(work: Path, final: Path, root: Path) -> Path | None:
     """Make a complete folder durable and give it its final name by one rename.
 
     What stands there without being an artifact (an empty folder made by the workflow engine, leftovers of
-    deleted files) gives way; leftovers are kept under `.work/damaged/`.
+    deleted files) gives way; leftovers are kept under `.work/damaged/`, and where is returned.
     """
     for base, _, names in os.walk(work):
         for name in names:
@@ -133,11 +153,10 @@ def install(work: Path, final: Path, root: Path) -> None:
             os.close(descriptor)
         fsync_folder(Path(base))
     final.parent.mkdir(parents=True, exist_ok=True)
-    if final.is_dir() and any(final.iterdir()):
-        set_aside(final, root)
-    work.chmod(0o755)
+    aside = set_aside(final, root) if final.is_dir() and any(final.iterdir()) else None
     work.rename(final)  # replaces an empty folder, never a full one
     fsync_folder(final.parent)
+    return aside
 
 
 def set_aside(folder: Path, root: Path) -> Path:

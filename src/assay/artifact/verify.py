@@ -32,7 +32,7 @@ def verify_plan(root: Path, plan: Plan) -> Iterator[Problem]:
             manifests[name] = manifest
             yield from _verify_one(root, planned, manifest, manifests)
         except ArtifactError as error:
-            yield Problem(error.file or str(planned.folder), error.message)
+            yield Problem(str(planned.manifest), error.message)
 
 
 def _verify_one(

@@ -23,8 +23,8 @@ SUITES = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("suite", choices=SUITES)
-    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("suite", choices=SUITES, metavar="SUITE", help=", ".join(SUITES))
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="vectors of that suite")
     parser.add_argument("--data", type=Path, help="folder of companion files (default: the folder of the first file)")
     parser.add_argument("--limit", type=seconds, metavar="SECONDS", help="time limit of one execution")
 
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
 
     for path in args.files:
         if not path.is_file():
-            raise DataError("the file does not exist", file=path)
+            raise DataError("the file does not exist", file=path, expected=f"vectors of the suite {args.suite}")
         print(f"{file_digest(path)}  {path}")
     module, _, name = SUITES[args.suite].partition(":")
     cases = getattr(importlib.import_module(module), name)

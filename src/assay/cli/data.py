@@ -22,8 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     lock = actions.add_parser("lock", help="record the digests of data files that stand in the project")
     lock.add_argument("benchmark", choices=["fks", "symbench", "sopbench"])
-    for action, default in ((fetch, "card"), (lock, None)):
-        action.add_argument("--dataset", default=default, help="fks: name in configs/fks.yaml (lock: the experiment's)")
+    for action, otherwise in ((fetch, "card"), (lock, "the experiment's")):
+        action.add_argument("--dataset", help=f"fks: name in configs/fks.yaml (default: {otherwise})")
         action.add_argument("--renew", action="store_true", help="replace an entry that differs")
 
 
@@ -44,12 +44,11 @@ def _refuse_others(args: argparse.Namespace) -> None:
     """Refuse what only another benchmark reads: it must not be thought to have had an effect."""
     from assay.errors import ConfigError
 
-    if args.action != "fetch":
-        return
-    others = {"--revision": args.revision}
-    remedy = "the published data are named by --from"
+    fetches = args.action == "fetch"
+    others = {"--dataset": args.dataset} | ({"--revision": args.revision} if fetches else {})
+    remedy = "the published data are named by --from" if fetches else "it has one set of data, which is locked whole"
     if args.benchmark == "fks":
-        others = {"--from": args.source, "--out": args.out, "--with": args.companion}
+        others = {"--from": args.source, "--out": args.out, "--with": args.companion} if fetches else {}
         remedy = "copy a local folder to data/fks-card and run `assay data lock fks --dataset card`"
     for name, value in others.items():
         if value is not None:
@@ -62,7 +61,8 @@ def _fks(args: argparse.Namespace, root: Path) -> dict[str, dict[str, Any]]:
     from assay.fks.datasets import data_name, fetch_published, lock_entries, with_dataset
 
     configs = load_configs(root)
-    config = configs.fks if args.dataset is None else with_dataset(configs.fks, args.dataset)
+    dataset = "card" if args.dataset is None and args.action == "fetch" else args.dataset
+    config = configs.fks if dataset is None else with_dataset(configs.fks, dataset)
     if args.action == "fetch":
         if args.revision is None:
             raise ConfigError("no revision is named", key="--revision", expected="a commit, 40 hex digits")
@@ -75,6 +75,7 @@ def _fks(args: argparse.Namespace, root: Path) -> dict[str, dict[str, Any]]:
 
 def _folder(args: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """Fetch into a folder of task files, and return its lock entry."""
+    from assay.cli.disk import require_place
     from assay.errors import DataError
 
     out = (args.out if args.action == "fetch" else None) or Path("data") / args.benchmark
@@ -92,6 +93,7 @@ def _folder(args: argparse.Namespace) -> dict[str, dict[str, Any]]:
             return entry_of_tasks(out)
 
     if args.action == "fetch":
+        require_place(out, "--out", folder=True)
         for line in fetch(args.source, out, args.companion):
             print(line)
         print(f"written to {out}")

@@ -24,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     score.add_argument("generations", type=Path, help="JSON Lines; required fields: query_id, text (or generation)")
     score.add_argument("--queries", type=Path, required=True, help="JSON Lines of queries, card layout")
     score.add_argument("--facts", type=Path, required=True, help="JSON Lines of facts, card layout")
+    score.add_argument("--lexicon", type=Path, help="lexicon.jsonl of a sample: the answers that no fact asks for")
     score.add_argument("--out", type=Path, help="file for the scored rows (default: standard output)")
     score.add_argument("--clusters", type=Path, help="file for the answer clusters")
     score.add_argument("--subset", action="store_true", help="score the queries that have generations, not all")
@@ -43,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
 def _import_lens(args: argparse.Namespace) -> int:
     from assay.canonical import bytes_digest
     from assay.cli.data import record
+    from assay.cli.disk import require_place
     from assay.config.load import load_configs
     from assay.errors import ConfigError
     from assay.fks.datasets import lens_name
@@ -51,16 +53,19 @@ def _import_lens(args: argparse.Namespace) -> int:
     from assay.records.atomic import write_if_changed
 
     configs = load_configs(Path.cwd())
-    entry = configs.model(args.model)
+    entry = configs.model(args.model, "command line", "--model")
     if entry.layers is None:
         raise ConfigError(
             f"{args.model} does not say how many layers it has",
             file="configs/models.yaml",
             key=f"models.{args.model}.layers",
+            expected="the number of its decoder blocks, which tells which layers the lens must have",
+            remedy="add it",
         )
     out = args.out or f"data/fks-lenses/{args.model}.safetensors"
     if Path(out).is_absolute() or ".." in Path(out).parts:
         raise ConfigError(f"{out} lies outside the project", key="--out", expected="a path relative to the project")
+    require_place(configs.root / out, "--out")
     layers = layer_window(entry.layers, configs.fks.states.window_percent)
     lens = import_published(
         args.file, layers=layers, n_layers=entry.layers, width=entry.width, header={"model_id": args.model}
@@ -79,21 +84,29 @@ def _import_lens(args: argparse.Namespace) -> int:
 
 def _score(args: argparse.Namespace) -> int:
     # Counts go to standard error, rows to --out or standard output.
-    from assay.errors import DataError
+    from assay.cli.disk import require_place
+    from assay.errors import ConfigError, DataError
     from assay.fks.catalogue import Catalogue
     from assay.fks.checks import Origin, check_rows
     from assay.fks.clusters import cluster_all
-    from assay.fks.rows import FactRow, QueryRow
+    from assay.fks.rows import FactRow, LexiconRow, QueryRow
     from assay.fks.scorer import SCORER_VERSION
     from assay.fks.scoring import label_all
     from assay.records.jsonl import read_rows, row_bytes, write_rows
 
-    for path in (args.facts, args.queries, args.generations):
+    require_place(args.out, "--out")
+    require_place(args.clusters, "--clusters")
+    if args.out is not None and args.out == args.clusters:
+        raise ConfigError("rows and clusters would be one file", file=args.out, key="--clusters", expected="two files")
+    for path in (args.facts, args.queries, args.generations, *filter(None, (args.lexicon,))):
         if path.is_dir():
             raise DataError("this is a folder", file=path, expected="a file of JSON Lines")
+        if path in (args.out, args.clusters):
+            raise ConfigError("the input would be written over", file=path, expected="another file for the output")
     facts, queries = list(read_rows(args.facts, FactRow)), list(read_rows(args.queries, QueryRow))
     check_rows(facts, queries, Origin(((args.facts, len(facts)),)), Origin(((args.queries, len(queries)),)))
-    catalogue = Catalogue(facts, args.prompt_line)
+    others = read_rows(args.lexicon, LexiconRow) if args.lexicon else ()
+    catalogue = Catalogue(facts, args.prompt_line, others)
     generations = _read_generations(args.generations)
     if not generations:
         raise DataError("the file has no generations", file=args.generations, expected="at least one row")

@@ -20,8 +20,9 @@ def run(args: argparse.Namespace) -> int:
 
     configs = load_configs(Path.cwd())
     changed = 0
-    for name in args.names or configs.model_names:
-        entry = lock_entry(configs.model(name))
+    named = {name: configs.model(name, "command line", "NAME") for name in args.names or configs.model_names}
+    for name, model in named.items():
+        entry = lock_entry(model)
         same = configs.lock.models.get(name) == entry
         changed += not same
         if not args.check and not same:

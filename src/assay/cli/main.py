@@ -22,18 +22,36 @@ COMMANDS = {
     "sweep": ("assay.cli.sweep", "move artifacts that the plan does not use to the attic"),
     "pin": ("assay.cli.pin", "write a reviewable file that names artifacts and table cells"),
     "publish": ("assay.cli.publish", "copy one artifact file to its published name (called by the rules)"),
-    "data": ("assay.cli.data", "fetch the published data of a benchmark"),
+    "data": ("assay.cli.data", "fetch the published data of a benchmark; record the digests of data files"),
     "conformance": ("assay.cli.conformance", "check this installation against vectors"),
     "sandbox": ("assay.cli.sandbox", "probe the sandbox, or run one snippet in it"),
-    "fks": ("assay.cli.fks", "score generations that were made elsewhere"),
+    "fks": ("assay.cli.fks", "score generations that were made elsewhere; import lenses"),
     "symbench": ("assay.cli.symbench", "score, audit and average SymBench responses"),
-    "sopbench": ("assay.cli.sopbench", "import, diagnose and score SOPBench trajectories"),
+    "sopbench": ("assay.cli.sopbench", "score SOPBench trajectories, print generated tasks, test the protocol"),
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand; return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            _flush()  # it would fail when the interpreter ends, where no sentence can be said
+    except BrokenPipeError:
+        _give_up_output()  # the reader (head, less) has gone
+        return 1
+    except OSError as error:
+        explained = refusal(error)
+        if explained is None or os.environ.get("ASSAY_TRACEBACK"):
+            raise
+        _give_up_output()
+        print(f"{' '.join(('assay', *arguments[:1]))}: {explained}", file=sys.stderr)
+        return explained.exit_code
+
+
+def _run(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="assay",
         description="Reproducible, verifiable evaluation of language models.",
@@ -60,19 +78,22 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"assay {chosen}: {error}", file=sys.stderr)
         return error.exit_code
-    except BrokenPipeError:
-        # The reader (head, less) has gone; leave without a traceback at interpreter exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except OSError as error:
-        explained = refusal(error)
-        if explained is None or os.environ.get("ASSAY_TRACEBACK"):
-            raise
-        print(f"assay {chosen}: {explained}", file=sys.stderr)
-        return explained.exit_code
     except KeyboardInterrupt:
         print(f"assay {chosen}: interrupted", file=sys.stderr)
         return 130
+
+
+def _flush() -> None:
+    if sys.stdout is not None:  # it is closed
+        sys.stdout.flush()
+
+
+def _give_up_output() -> None:
+    """Let what cannot be written go nowhere; the interpreter would try again at its end."""
+    try:
+        _flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ from pathlib import Path
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("stage")
+    parser.add_argument("stage", help="as in `assay plan`: results/STAGE/ITEM/KEY")
     parser.add_argument("item")
     parser.add_argument("key", help="first 12 digits of the planned key")
-    parser.add_argument("--experiment")
+    parser.add_argument("--experiment", help="another experiment than configs/experiment.yaml chooses")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,8 +31,8 @@ def run(args: argparse.Namespace) -> int:
     planned = project.plan.get((args.stage, args.item))
     if planned is None or not planned.key.startswith(args.key):
         raise ArtifactError(
-            f"{args.stage}/{args.item}/{args.key} is no longer what the plan asks for",
-            expected="configs and code that stay as they are during a run",
+            f"{args.stage}/{args.item}/{args.key} is not, or no longer, what the plan asks for",
+            expected="an artifact that `assay plan` lists, and configs and code that stay as they are during a run",
             remedy="run the command again",
         )
     log = Path("logs") / args.stage / f"{args.item}.log"

@@ -5,7 +5,7 @@ import argparse
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("name")
+    parser.add_argument("name", metavar="NAME", help="of the new file: letters, digits, . _ -")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -13,7 +13,10 @@ def run(args: argparse.Namespace) -> int:
     from assay.plan import open_project
     from assay.report.pin import write_pin
 
-    path, pin = write_pin(open_project(), args.name)
+    project = open_project()
+    path, pin = write_pin(project, args.name)
     print(f"{path}: {len(pin.artifacts)} artifacts, {len(pin.cells)} table cells")
+    if note := project.configs.left_out:
+        print(note)
     print(f"release: dvc repro && dvc push && git add dvc.lock {path} results && git commit && git tag {args.name}")
     return 0

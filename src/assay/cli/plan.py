@@ -21,6 +21,8 @@ def run(args: argparse.Namespace) -> int:
     if args.write:
         changed = write_keys(project)
         print("keys changed: " + (", ".join(changed) or "none"))
+        if note := project.configs.left_out:
+            print(note)
         return 0
     for planned in project.plan.values():
         if args.json:
@@ -39,6 +41,8 @@ def run(args: argparse.Namespace) -> int:
         counts = Counter(stage for stage, _ in project.plan)
         print(f"# {len(project.plan)} artifacts: " + ", ".join(f"{n} {stage}" for stage, n in counts.items()))
         print("# snakemake -n shows which of them are missing")
+        if note := project.configs.left_out:
+            print(f"# {note}")
         budget = project.configs.experiment.budget
         for name, seconds in project.estimated.items():
             limit = f" of {budget[name]:,}" if name in budget else ""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("source", type=Path)
-    parser.add_argument("target", type=Path)
+    parser.add_argument("source", type=Path, help="file of an artifact")
+    parser.add_argument("target", type=Path, help="published path, such as results/table.csv")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli.arguments import seconds
+
 if TYPE_CHECKING:
     from assay.config.executions import Executions
 
@@ -21,8 +23,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     run = commands.add_parser("run", help="run one snippet and show its record")
     run.add_argument("file", type=Path, metavar="FILE.py", help="the snippet; - reads standard input")
     run.add_argument("--print", dest="variables", action="append", metavar="NAME", help="variable to print; repeatable")
-    run.add_argument("--limit", type=float, metavar="SECONDS", help="time limit")
-    run.add_argument("--backend", choices=("warm", "fresh"))
+    run.add_argument("--limit", type=seconds, metavar="SECONDS", help="time limit (default: that of the settings)")
+    run.add_argument("--backend", choices=("warm", "fresh"), help="instead of that of the settings")
     for command in (probe, run):
         command.add_argument(
             "--config", type=Path, metavar="FILE", help=f"settings of the sandbox (default: {_CONFIG}, if there is one)"
@@ -91,9 +93,12 @@ def _run(args: argparse.Namespace) -> int:
     changes = {"backend": args.backend} if args.backend else {}
     settings = _settings(args, **changes)
     try:
-        code = sys.stdin.buffer.read() if str(args.file) == "-" else args.file.read_bytes()
+        with open(0 if str(args.file) == "-" else args.file, "rb", closefd=str(args.file) != "-") as file:
+            code = file.read()
     except OSError as error:
-        raise DataError(f"the snippet cannot be read ({error.strerror})", file=args.file) from error
+        raise DataError(
+            f"the snippet cannot be read ({error.strerror})", file=args.file, expected="a file, or - for standard input"
+        ) from error
     variables = tuple(args.variables) if args.variables else (None,)
     with Executor(settings, workers=1) as executor:
         limits = msgspec.structs.replace(executor.limits, time_s=args.limit) if args.limit is not None else None

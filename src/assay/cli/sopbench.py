@@ -10,7 +10,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands."""
     commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     probe = commands.add_parser("diagnostic", help="fixture counts of the protocol component; no model score")
-    probe.add_argument("--seed", type=int, default=42)
+    probe.add_argument("--seed", type=int, default=42, help="seed of the traces (default: 42)")
     probe.add_argument("--json", action="store_true", help="print the document of this seed")
     rates = commands.add_parser("pass-rates", help="recompute published pass rates from replays")
     rates.add_argument("--data", type=Path, required=True, metavar="DIR", help="folder of replays and pass_rates.csv")
@@ -19,10 +19,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     taken.add_argument("--cards", choices=("list", "map"), default="list", help="card dialect of the bank")
     taken.add_argument("--verdicts", type=Path, metavar="FILE", help="write every verdict to this JSON Lines file")
     tasks = commands.add_parser("tasks", help="print generated tasks as JSON Lines")
-    tasks.add_argument("--domain", required=True)
-    tasks.add_argument("--seed", type=int, default=0)
-    tasks.add_argument("--succeed", type=int, default=5)
-    tasks.add_argument("--refuse", type=int, default=5)
+    tasks.add_argument("--domain", required=True, help="such as bank; docs/sopbench.md lists them")
+    tasks.add_argument("--seed", type=int, default=0, help="another seed gives other tasks (default: 0)")
+    tasks.add_argument("--succeed", type=int, default=5, help="tasks that should be carried out (default: 5)")
+    tasks.add_argument("--refuse", type=int, default=5, help="tasks that should be refused (default: 5)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -65,10 +65,12 @@ def _pass_rates(args: argparse.Namespace) -> int:
 
 
 def _import(args: argparse.Namespace) -> int:
+    from assay.cli.disk import require_place
     from assay.records.jsonl import write_rows
     from assay.sopbench.importing import other_files
     from assay.sopbench.reports import Importer
 
+    require_place(args.verdicts, "--verdicts")
     importer = Importer(args.cards)
     writer = csv.writer(sys.stdout, lineterminator="\n")
     columns = ("domain", "model", "mode", "tool_list", "user", "content_dialect", "card_dialect", "n", "n_without")

@@ -31,4 +31,6 @@ def run(args: argparse.Namespace) -> int:
     if not args.json:
         print(", ".join(f"{counts[state]} {state}" for state in ("current", "changed", "upstream", "missing")), end="")
         print(f", {counts['damaged']} damaged" if counts["damaged"] else "")
+        if note := project.configs.left_out:
+            print(note)
     return 0

@@ -19,8 +19,13 @@ def run(args: argparse.Namespace) -> int:
         if stage not in STAGES:
             raise unknown_key("stage", stage, STAGES, "command line")
     project = open_project()
-    moved = sweep(project.root, project.plan, args.stages)
-    for folder in moved:
+    swept = sweep(project.root, project.plan, args.stages)
+    for folder in swept.artifacts:
         print(f"moved to the attic: {folder}")
-    print(f"{len(moved)} artifacts moved to the attic")
+    for folder, target in swept.damaged.items():
+        print(f"no artifact, it has no manifest: {folder}, moved to {target}")
+    damaged = f", {len(swept.damaged)} damaged folders set aside" if swept.damaged else ""
+    print(f"{len(swept.artifacts)} artifacts moved to the attic{damaged}")
+    if note := project.configs.left_out:
+        print(note)
     return 0

@@ -14,9 +14,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     score = actions.add_parser("score", help="judge responses that were produced elsewhere")
     score.add_argument("responses", type=Path, help="JSONL with task, sample_id and response (or response_text, text)")
-    score.add_argument("--data", type=Path, default=Path("data/symbench"), help="folder of TASK.jsonl files")
+    score.add_argument(
+        "--data", type=Path, default=Path("data/symbench"), help="folder of TASK.jsonl files (default: data/symbench)"
+    )
     score.add_argument("--out", type=Path, help="write one label a line here instead of to standard output")
-    score.add_argument("--limit", type=seconds, default=30.0, metavar="SECONDS", help="time limit of one execution")
+    score.add_argument("--limit", type=seconds, default=30.0, metavar="SECONDS", help="of one execution (default: 30)")
     score.add_argument("--no-code", action="store_true", help="refuse responses with code instead of executing them")
     score.add_argument("--json", action="store_true", help="print the summary as JSON")
 
@@ -28,8 +30,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     avenorm = actions.add_parser("avenorm", help="average normalised scores of a table of rates")
     avenorm.add_argument("table", type=Path, help="CSV: row_type, task, paper_label, split, one column a method")
     avenorm.add_argument("--leave-out", action="append", default=[], metavar="METHOD", help="shrink the comparison set")
-    avenorm.add_argument("--missing", choices=("refuse", "zero", "common"), default="refuse")
-    avenorm.add_argument("--json", action="store_true")
+    avenorm.add_argument(
+        "--missing",
+        choices=("refuse", "zero", "common"),
+        default="refuse",
+        help="a method lacks a task: an error (default), a rate of 0, or only the tasks of all methods",
+    )
+    avenorm.add_argument("--json", action="store_true", help="one JSON object a line")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -98,9 +105,11 @@ def _audit(args: argparse.Namespace) -> int:
 def _score(args: argparse.Namespace) -> int:
     import msgspec
 
+    from assay.cli.disk import require_place
     from assay.records.jsonl import row_bytes, write_rows
     from assay.symbench.external import score_file, summarize
 
+    require_place(args.out, "--out")
     labels = score_file(args.responses, args.data, None if args.no_code else args.limit)
     if args.out:
         write_rows(args.out, labels)

@@ -23,15 +23,19 @@ GuaranteeName = Literal[
 ]
 
 
-# How the sandbox works, not what a snippet may do or see: in no recipe. A step reads them from the project's file.
-TUNING = ("workers", "check_every", "recycle_after", "repeat_check_fraction", "interpreter")
+# How the sandbox works, not what a snippet may do or see, nor what is reported of it: in no recipe. A step reads them
+# from the project's file.
+TUNING = ("workers", "check_every", "recycle_after", "interpreter")
 
 
 class ExecutionLimits(Strict):
     """Limits of one execution."""
 
     time_s: float = Field(default=30.0, gt=0)
-    """CPU seconds, and wall seconds not spent waiting for a CPU; the hard stop is at four times this wall time."""
+    """CPU seconds, and wall seconds not spent waiting for a CPU; the hard stop is at four times this wall time.
+
+    SymBench sets its own: `limit_s` and `loop_limit_s` of `configs/symbench.yaml` stand in its place.
+    """
     memory_mb: int = Field(default=2048, gt=0)
     """Address space of each process above the interpreter's own, MiB."""
     tree_memory_mb: int = Field(default=4096, gt=0)
@@ -91,7 +95,7 @@ class Executions(Strict):
     seed_unseeded: int | None = Field(default=None, ge=0)
     """Seed of `random` and `numpy.random` before the code starts; null leaves them random."""
     repeat_check_fraction: float = Field(default=0.02, ge=0, le=1)
-    """Share of snippets that run twice, to find those whose output varies."""
+    """Share of snippets that run twice, to find and count those whose output varies."""
     interpreter: str | None = None
     """Python to run snippets with, of this minor version; null: this one."""
     workers: int | None = Field(default=None, gt=0)

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -14,8 +14,10 @@ from assay.errors import ConfigError
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Model = TypeVar("Model", bound="Strict")
-# What pydantic adds to the place of an error: the alternative of a union that it tried.
-_ALTERNATIVE = re.compile(r"(list|dict|literal|function-[a-z]+)\[")
+# What pydantic adds to the place of an error: the alternative of a union that it tried; that it is about a key.
+_ALTERNATIVE = re.compile(r"(list|dict|literal|function-[a-z]+)\[|\[key\]\Z")
+_TAG = "tag:yaml.org,2002:"
+_JSON_TAGS = {"null", "bool", "int", "float", "str", "seq", "map"}
 _KEYED = re.compile(r"([a-z_]+(?:\.[a-z_]+)*): (.+)\Z", re.DOTALL)
 
 
@@ -42,23 +44,50 @@ def _types_in(annotation: Any) -> Iterable[Any]:
     return [found for one in inner for found in _types_in(one)] if inner else [annotation]
 
 
-class _UniqueKeys(_LOADER):  # type: ignore[misc, valid-type]
-    """A loader that refuses a key given twice; plain YAML would silently keep the last one."""
+def _load(text: str) -> Any:
+    """Return what a YAML document holds, as JSON data in which no mapping has a key twice.
 
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, Hashable):
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key is a {type(key).__name__}", key_node.start_mark
-                )
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands twice", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep=deep)  # type: ignore[no-any-return]
+    Plain YAML would keep the last of two equal keys without a word, and the order of its sets differs from run to run.
+    """
+    loader = _LOADER(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _check(loader, node, [], set())  # before construction puts merged keys (`<<`) among a mapping's own
+        return loader.construct_document(node)
+    finally:
+        loader.dispose()
+
+
+def _check(loader: Any, node: yaml.Node, above: list[yaml.Node], checked: set[yaml.Node]) -> None:
+    kind = node.tag.removeprefix(_TAG)
+    if kind not in _JSON_TAGS:
+        raise _refusal(f"this is a {kind}; texts that look like one stand in quotes", node)
+    if node in above:
+        raise _refusal("this holds itself", node)
+    if node in checked:  # an alias
+        return
+    checked.add(node)
+    if isinstance(node, yaml.MappingNode):
+        _check_keys(loader, node)
+    for inner in node.value if isinstance(node, yaml.CollectionNode) else ():
+        _check(loader, inner[1] if isinstance(inner, tuple) else inner, [*above, node], checked)
+
+
+def _check_keys(loader: Any, node: yaml.MappingNode) -> None:
+    seen = set()
+    for key, _ in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise _refusal(f"the key is a {'list' if isinstance(key, yaml.SequenceNode) else 'dict'}", key)
+        name = key.value if key.tag == _TAG + "merge" else loader.construct_object(key)
+        if name in seen:
+            raise _refusal(f"the key {name!r} stands twice", key)
+        seen.add(name)
+
+
+def _refusal(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -67,25 +96,27 @@ def read_yaml(path: Path) -> dict[str, Any]:
     Raises
     ------
     ConfigError
-        If the file is missing, is no YAML, repeats a key, or holds something other than a mapping.
+        If the file is missing, is no YAML, repeats a key, or holds something other than a mapping of JSON data.
     """
     try:
-        value = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
+        value = _load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ConfigError(
             "the file does not exist", file=path, remedy="run the command in the project folder"
         ) from error
     except OSError as error:
-        raise ConfigError(f"the file cannot be read ({error.strerror})", file=path) from error
+        raise ConfigError(
+            f"the file cannot be read ({error.strerror})", file=path, remedy="change its rights, or what stands there"
+        ) from error
     except UnicodeDecodeError as error:
-        raise ConfigError("the file is not UTF-8", file=path) from error
+        raise ConfigError("the file is not UTF-8", file=path, remedy="save it as UTF-8") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or "the file is not YAML"
         row = None if mark is None else mark.line + 1
         raise ConfigError(str(problem), file=path, row=row, expected="YAML with each key once") from error
-    except ValueError as error:  # what looks like a date and is none
-        raise ConfigError(str(error), file=path, remedy="put texts that look like dates in quotes") from error
+    except (ValueError, KeyError) as error:  # a number of too many digits; a value that is not what its tag says
+        raise ConfigError(str(error), file=path, remedy="put texts that look like numbers in quotes") from error
     if value is None:
         return {}
     if not isinstance(value, dict):

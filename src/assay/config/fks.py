@@ -95,6 +95,13 @@ class Judge(Strict):
     )
     """What it is asked, with the slots `{question}`, `{first}` and `{second}`."""
 
+    @field_validator("template")
+    @classmethod
+    def _has_slots(cls, value: str) -> str:
+        if any(value.count(slot) != 1 for slot in ("{question}", "{first}", "{second}")):
+            raise ValueError("a text with each of {question}, {first} and {second} once")
+        return value
+
     @model_validator(mode="after")
     def _named(self) -> "Judge":
         if (self.kind == "model") != (self.model is not None):
@@ -130,6 +137,12 @@ class Lens(Strict):
     """Text file with one generic prompt a line; by default embedded prompts."""
     imported: dict[str, ProjectPath] = {}
     """Model -> lens file that `assay fks import-lens` wrote; it takes the place of a fit."""
+
+    @model_validator(mode="after")
+    def _positions_are_left(self) -> "Lens":
+        if self.tokens < self.skip + 2:
+            raise ValueError(f"tokens: at least {self.skip + 2}, two more than skip")
+        return self
 
 
 class Bootstrap(Strict):

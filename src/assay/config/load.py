@@ -1,9 +1,11 @@
 """All configs of one experiment, read and checked once."""
 
+import contextlib
 import functools
 import importlib
 import json
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +59,14 @@ class Configs:
         """The models of the experiment that are not left out, in its order."""
         return [name for name in self.experiment.models if name not in self.absent_models]
 
+    @property
+    def left_out(self) -> str | None:
+        """A sentence about the models that are left out, or None: what is not in the table must be told."""
+        names = ", ".join(self.absent_models)
+        return (
+            f"left out, since its weights could not be fetched: {names}; `assay fetch` tries again" if names else None
+        )
+
     def model(self, name: str, file: str | None = None, key: str = "models") -> "ModelEntry":
         """Return a registry entry; an unknown name is an error that lists near ones.
 
@@ -75,7 +85,46 @@ class Configs:
         base = read_yaml(self.root / file)
         validate(kind, base, file)  # a mistake in the base file is reported there, not as the experiment's
         over = self.experiment.benchmarks.get(name, {}) if over is None else over
-        return validate(kind, merge(base, over), f"configs/experiments/{self.name}.yaml" if over else file)
+        try:
+            return validate(kind, merge(base, over), file)
+        except ConfigError as error:  # the base file alone is right
+            key = (self._override(name)[0], *([] if error.key is None else [error.key]))
+            error.file, error.key = f"configs/experiments/{self.name}.yaml", ".".join(key)
+            raise
+
+    def where(self, section: str, *key: str) -> dict[str, str]:
+        """Return `file` and `key` of a setting for an error: those of the experiment, where it overrides the setting.
+
+        Parameters
+        ----------
+        section : str
+            A benchmark, or `executions`.
+        key : str
+            Its parts, the outer ones first.
+        """
+        place, over = self._override(section)
+        for part in key:
+            if not isinstance(over, Mapping):
+                break  # what stands above the setting was replaced as a whole
+            if part not in over:
+                return {"file": f"configs/{section}.yaml", "key": ".".join(key)}
+            over = over[part]
+        return {"file": f"configs/experiments/{self.name}.yaml", "key": ".".join((place, *key))}
+
+    @contextlib.contextmanager
+    def naming(self, section: str, *key: str) -> Iterator[None]:
+        """Give an error about a setting, from code that does not know where it stands, its file and key."""
+        try:
+            yield
+        except ConfigError as error:
+            error.file, error.key = self.where(section, *key).values()
+            raise
+
+    def _override(self, section: str) -> tuple[str, Any]:
+        """Return where an experiment overrides a section, and with what."""
+        if section in ("table", "executions"):
+            return section, getattr(self.experiment, section)
+        return f"benchmarks.{section}", self.experiment.benchmarks.get(section, {})
 
     @functools.cached_property
     def table(self) -> TableConfig:
@@ -136,7 +185,13 @@ def load_configs(root: Path, experiment: str | None = None) -> Configs:
     chosen = validate(Experiment, read_yaml(root / file), file)
     stray = [name for name in chosen.optional_models if name not in chosen.models]
     if stray:
-        raise ConfigError(f"{stray[0]!r} is optional but not among the models", file=file, key="optional_models")
+        raise ConfigError(
+            f"{stray[0]!r} is optional but not among the models",
+            file=file,
+            key="optional_models",
+            expected="names that also stand under models",
+            remedy="add it there, or take it away here",
+        )
     configs = Configs(root=root, name=name, experiment=chosen, lock=read_lock(root))
     for model in chosen.models:
         configs.model(model)

@@ -1,6 +1,7 @@
 """The lock: declared digests of models and data, so that planning needs neither."""
 
-import threading
+import fcntl
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from assay.records.atomic import write_if_changed
 
 LOCK_FILE = Path("configs/lock.yaml")
 _HEAD = "# Declared digests of models and data. Written by `assay lock`; part of every recipe that uses them.\n"
-_guard = threading.Lock()
 
 
 class Lock(Strict):
@@ -45,8 +45,10 @@ class Lock(Strict):
         found = {"models": self.models, "data": self.data}.get(kind, {}).get(rest)
         if found is None:
             # Data sets are named BENCHMARK or BENCHMARK-WHICH.
-            how = f"assay lock {rest}" if kind == "models" else f"assay data fetch {rest.partition('-')[0]}"
-            raise ConfigError("nothing is recorded for it", file=LOCK_FILE, key=name, remedy=f"run `{how}` once")
+            benchmark = rest.partition("-")[0]
+            how = f"`assay data fetch {benchmark}`, or for files of your own `assay data lock {benchmark}`,"
+            how = f"`assay lock {rest}`" if kind == "models" else how
+            raise ConfigError("nothing is recorded for it", file=LOCK_FILE, key=name, remedy=f"run {how} once")
         return found
 
     def entry_digest(self, name: str) -> str:
@@ -63,8 +65,14 @@ def read_lock(root: Path) -> Lock:
 def write_entry(root: Path, name: str, entry: dict[str, Any]) -> bool:
     """Record one entry and keep all others; return whether the file changed."""
     kind, _, rest = name.partition("/")
-    with _guard:
+    folder = (root / LOCK_FILE).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    guard = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(guard, fcntl.LOCK_EX)  # two that lock at once must not each drop the other's entry
         lock = read_lock(root).model_dump()
         lock[kind][rest] = entry
         text = yaml.safe_dump(lock, sort_keys=True, allow_unicode=True, width=120, default_flow_style=False)
         return write_if_changed(root / LOCK_FILE, (_HEAD + text).encode())
+    finally:
+        os.close(guard)

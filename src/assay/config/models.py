@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -11,6 +12,8 @@ from assay.config.files import Strict, read_yaml, unknown_key, validate
 
 MODELS_FILE = Path("configs/models.yaml")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*\Z")
+_COMMIT = re.compile(r"[0-9a-f]{40}\Z")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*\Z")
 _WHEEL = re.compile(r"[a-z0-9][a-z0-9-]*==[A-Za-z0-9.!+]+\Z")
 
 # Settings that reach no server; beside an endpoint they would promise what nobody keeps.
@@ -74,6 +77,13 @@ class Hub(Strict):
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
     """Commit, 40 hex digits: a branch or tag may move."""
 
+    @field_validator("revision", mode="before")
+    @classmethod
+    def _is_a_commit(cls, value: Any) -> Any:
+        if not isinstance(value, str) or not _COMMIT.match(value):
+            raise ValueError("a commit of 40 hex digits in quotes, as a branch or tag may move")
+        return value
+
 
 class Gguf(Strict):
     """A local GGUF file."""
@@ -102,6 +112,19 @@ class Endpoint(Strict):
     attempts: PositiveInt = 6
     """Tries of one request before it counts as failed."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _no_secret(cls, values: Any) -> Any:
+        # Refused before any other rule, whose complaint would repeat what may be a password.
+        address, variable = (
+            values.get(key) if isinstance(values, Mapping) else None for key in ("url", "key_variable")
+        )
+        if isinstance(address, str) and set(address) & set("@?#"):
+            raise ValueError("url without user, password and query: keys come from the variable named by key_variable")
+        if isinstance(variable, str) and not _VARIABLE.match(variable):
+            raise ValueError("key_variable: the name of an environment variable; the key itself belongs into no file")
+        return values
+
 
 class Tiny(Strict):
     """A random Llama of 45,440 parameters, built on the spot, for tests and dry runs."""
@@ -115,7 +138,10 @@ Source = Annotated[Embedded | Folder | Hub | Gguf | Endpoint | Tiny, Field(discr
 
 
 class EngineChoice(Strict):
-    """How rows are batched. The bytes of `packed` and `sequential` do not depend on it, those of `padded` do."""
+    """How rows are batched. The bytes of `packed` and `sequential` do not depend on it, those of `padded` do.
+
+    `padded` makes its batches of the rows that are not stored yet, so its determinism class is `volatile`.
+    """
 
     kind: Literal["packed", "sequential", "padded"] = "packed"
     """`packed`: batch-invariant, fast; `sequential`: one row at a time; `padded`: left-padded batches."""
@@ -124,7 +150,12 @@ class EngineChoice(Strict):
 
 
 class PromptPolicy(Strict):
-    """What happens to prompts that are too long."""
+    """What happens to prompts that are too long.
+
+    Prompts to an endpoint are sent whole, whatever a benchmark's policy says: only the reply tells how many tokens they
+    have. An answer to one that the server counts as too long is a failed row, never used; where the server counts no
+    tokens, the envelope counts its answers as `without_usage`.
+    """
 
     max_tokens: PositiveInt | None = None
     """Longest prompt in tokens; by default what the context leaves after `max_new_tokens`."""
@@ -169,7 +200,7 @@ class ModelEntry(Strict):
     width: PositiveInt | None = None
     """Size of a hidden state."""
     context: PositiveInt | None = None
-    """Longest sequence in tokens, where it should be less than the model's own."""
+    """Longest sequence in tokens, where it should be less than the model's own; of an endpoint, by its own count."""
     licence: str = ""
     """SPDX name, or the name of the terms."""
     opt_in: bool = False
@@ -204,8 +235,13 @@ class ModelEntry(Strict):
 
     @property
     def determinism(self) -> Literal["isa", "volatile"]:
-        """Class of everything that the model makes."""
-        return "volatile" if self.source.kind == "endpoint" else "isa"
+        """Class of everything that the model makes.
+
+        Padded batches are made of the rows that are not stored yet, so a resumed run may give other bits than an
+        undisturbed one.
+        """
+        neighbours = self.engine.kind == "padded" and self.engine.batch_size != 1
+        return "volatile" if self.source.kind == "endpoint" or neighbours else "isa"
 
     def decisive(self) -> dict[str, Any]:
         """Return what of the entry decides the bytes of generations and states, for the config of a job.
@@ -261,7 +297,10 @@ def read_registry(root: Path) -> dict[str, ModelEntry]:
 def _located(entry: ModelEntry, root: Path) -> ModelEntry:
     source = entry.source
     if isinstance(source, Folder | Gguf):
-        path = root.absolute() / source.path.expanduser()
+        path = source.path
+        with suppress(RuntimeError):  # the home of nobody is a folder like any that is not there
+            path = path.expanduser()
+        path = root.absolute() / path
         return entry.model_copy(update={"source": source.model_copy(update={"path": path})})
     return entry
 

@@ -19,6 +19,12 @@ class GeneratedTasks(Strict):
     refuse: NonNegativeInt = 15
     """Tasks of each domain that should be refused."""
 
+    @model_validator(mode="after")
+    def _some(self) -> "GeneratedTasks":
+        if not self.succeed + self.refuse:
+            raise ValueError("succeed: above 0, or refuse above 0, since there would be no task")
+        return self
+
 
 class PublishedTasks(Strict):
     """The authors' 903 tasks, fetched with `assay data fetch sopbench`."""
@@ -94,7 +100,7 @@ class SopbenchConfig(Strict):
     """Domains, in the order of the tables."""
     scripted: list[Literal["oracle", "do-nothing", "target-at-once", "wrong-order", "wrong-user"]]
     """Scripted agents that run on every task."""
-    methods: dict[str, MethodConfig] = {}
+    methods: dict[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")], MethodConfig] = {}
     """Name -> how every model of the experiment is run."""
     profiles: list[Literal["upstream", "corrected"]] = Field(min_length=1)
     """Scorings; each has rows of its own and they are never mixed."""

@@ -57,6 +57,7 @@ MethodKind = Literal[
     "codesteer",
 ]
 Mode = Literal["upstream/echo", "upstream/normalized", "corrected/marker"]
+Tasks = Literal["all"] | Annotated[list[TaskName], Field(min_length=1)]
 # Relative, so that a recipe is the same on every machine; a link may lead anywhere.
 ProjectPath = Annotated[str, Field(pattern=r"^[^/~\\][^\\]*$")]
 
@@ -119,7 +120,7 @@ class Method(Strict):
     """Texts that replace built-in ones, by name; their words enter the recipe."""
     decoding: Decoding | None = None
     """How the models of this method answer; null: as the section's `decoding` says."""
-    tasks: Literal["all"] | list[TaskName] = "all"
+    tasks: Tasks = "all"
     """Fewer tasks than the experiment has, for a smoke test; a comparison needs all."""
 
 
@@ -145,7 +146,7 @@ class SymbenchConfig(Strict):
 
     samples: Samples = GeneratedSamples()
     """Where the questions come from."""
-    tasks: Literal["all"] | list[TaskName] = "all"
+    tasks: Tasks = "all"
     """The tasks that are evaluated."""
     methods: dict[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")], Method] = Field(min_length=1)
     """Methods by name."""

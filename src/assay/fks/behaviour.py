@@ -1,4 +1,4 @@
-"""Behaviour classes of facts (specification section 7)."""
+"""Behaviour classes of facts: stable and correct, wrong or abstaining, or unstable."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,6 +1,7 @@
 """Facts and queries built from a fact source: the embedded tables, or a user's CSV file."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -26,7 +27,7 @@ _UNSAFE = re.compile(r"[^\w.+-]+")
 _ANSWERS = {
     "entity": ("name", "at least one letter or digit", r"[^\W_]"),
     "code": ("code", "at least one letter or digit", r"[^\W_]"),
-    "number": ("number", "digits; the relation asks for a number", r"\d"),
+    "number": ("number", "digits alone; the relation asks for a number", r"^[+\-−]?\d+(?:[ ,.]\d+)*$"),
     "year": ("year", "1000 to 2999; the relation asks for a year", r"(?<!\d)[12]\d{3}(?!\d)"),
 }
 
@@ -53,6 +54,11 @@ class BuildSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     selection: Selection = "all"
     queries_per_family: dict[str, int] = {}
     csv: CsvSource | None = None
+
+    @property
+    def file(self) -> str | None:
+        """The user's table, where there is one."""
+        return None if self.csv is None else self.csv.file
 
     def check(self) -> None:
         """Refuse values out of range.
@@ -114,15 +120,17 @@ def build(config: dict[str, object], inputs: Inputs) -> Outputs:
     queries: list[QueryRow] = []
     dropped = absorbed = nameless = 0
     lexicon: list[LexiconRow] = []
+    ids: dict[str, SourceFact] = {}
     for relation, full in tables.items():
         template = templates[relation]
         table = list(absorb_duplicates(full))
         absorbed += len(full) - len(table)
-        _require_functional(relation, table, None if settings.csv is None else settings.csv.file)
+        _require_functional(relation, table, settings.file)
         lexicon += _lexicon(relation, table)
         drafter = Drafter(template, table)
         for source in choose(table, settings.cap_per_relation, settings.selection):
             fact = _fact_row(source, template, drafter.question(source))
+            _require_own_id(fact.fact_id, source, ids, settings.file)
             facts.append(fact)
             nameless += sum(language not in source.subject.names for language in template.q)
             for family, drafts in drafter.drafts(source).items():
@@ -182,7 +190,11 @@ def _tables(settings: BuildSettings) -> tuple[dict[str, list[SourceFact]], dict[
         tables.setdefault(fact.relation, []).append(fact)
     missing = [relation for relation in settings.relations if relation not in tables]
     if missing:
-        raise ConfigError(f"{source.file} has no facts of the relation {missing[0]!r}", key="relations")
+        raise ConfigError(
+            f"{source.file} has no facts of the relation {missing[0]!r}",
+            key="relations",
+            expected="some of " + ", ".join(sorted(tables)),
+        )
     return {relation: tables[relation] for relation in settings.relations or sorted(tables)}, templates
 
 
@@ -206,7 +218,18 @@ def _row(fact: SourceFact) -> str | int:
 
 def _require_functional(relation: str, table: Sequence[SourceFact], file: str | None) -> None:
     subjects: dict[str, SourceFact] = {}
+    names: dict[str, SourceFact] = {}
     for fact in table:
+        twin = names.setdefault(unicodedata.normalize("NFKC", fact.subject.canonical).casefold(), fact)
+        if twin.subject.key != fact.subject.key and twin.object.key != fact.object.key:
+            raise DataError(
+                f"{fact.subject.canonical!r} reads like the subject of {twin.records[0]}, whose object is another one",
+                file=file,
+                row=_row(fact),
+                key="subject",
+                expected="subjects that a question can tell apart",
+                remedy="give each a name of its own",
+            )
         first = subjects.setdefault(fact.subject.key, fact)
         if first is not fact:
             raise DataError(
@@ -217,6 +240,20 @@ def _require_functional(relation: str, table: Sequence[SourceFact], file: str | 
                 expected="one object for each subject of a relation",
                 remedy="remove one, or make it an alias of the other",
             )
+
+
+def _require_own_id(identity: str, fact: SourceFact, ids: dict[str, SourceFact], file: str | None) -> None:
+    first = ids.setdefault(identity, fact)
+    if first is not fact:
+        raise DataError(
+            f"{fact.subject.key!r} ({fact.relation}) and {first.subject.key!r} ({first.relation}, {first.records[0]}) "
+            f"would both be the fact {identity!r}",
+            file=file,
+            row=_row(fact),
+            key="subject",
+            expected="an id of its own, made of relation and subject ('/' and ':' become '-')",
+            remedy="give one of them another subject_id",
+        )
 
 
 def _entity(named: Named) -> Entity:

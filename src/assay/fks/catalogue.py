@@ -72,7 +72,7 @@ class Catalogue:
     def question(self, query: QueryRow) -> Question:
         """Return a query ready for scoring."""
         fact = self.fact(query)
-        entity = fact.subject if query.target_slot == "subject" else fact.object
+        entity, about = (fact.subject, fact.object) if query.target_slot == "subject" else (fact.object, fact.subject)
         surfaces = (query.gold_canonical, *query.gold_aliases)
         gold = self._golds.get(surfaces)
         if gold is None:
@@ -87,6 +87,7 @@ class Catalogue:
             query.answer_type or inherited,
             query.answer_granularity or fact.answer_granularity,
             self._instructions,
+            lambda: (fact.qualification_question, *about.surfaces),
         )
 
     def _lexicon(self, relation: str, slot: str) -> Lexicon:

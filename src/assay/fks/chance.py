@@ -1,4 +1,4 @@
-"""What a model scores that answers every query by a fair coin between two answers (specification section 7).
+"""What a model scores that answers every query by a fair coin between two answers.
 
 The expectation is exact: binomial counts of every family are enumerated, nothing is drawn.
 """

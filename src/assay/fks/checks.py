@@ -1,4 +1,4 @@
-"""What must hold for any facts and queries, ours or published ones (specification section 2.3)."""
+"""What must hold for any facts and queries, ours or published ones."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Multiple choice (specification section 5.7)."""
+"""Multiple choice: the options that a segment selects, by letter or by text, and whether they are right."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a mention is worth where it stands: negated, joined to another, one of alternatives (section 5.4)."""
+"""What a mention is worth where it stands: negated, joined to another, one of alternatives."""
 
 import re
 from collections.abc import Container
@@ -70,7 +70,7 @@ def is_negated(text: Text, start: int, end: int, names: Container[int] = ()) -> 
         while place >= 0 and left:
             if tokens[place] in CONTRAST_WORDS:
                 break
-            if place not in names and is_negator(tokens, place):
+            if place not in names and is_negator(tokens, place) and not _is_number_sign(text, place):
                 return True
             if ends_clause(gaps[place]):
                 break
@@ -78,6 +78,12 @@ def is_negated(text: Text, start: int, end: int, names: Container[int] = ()) -> 
         if _after_contrast(tokens, start) or _after_chinese_negator(text, start):
             return True
     return end < len(tokens) and _before_negated_copula(text, end)
+
+
+def _is_number_sign(text: Text, place: int) -> bool:
+    """Tell whether a "no" is that of "No.43"."""
+    tokens = text.tokens
+    return tokens[place] == "no" and text.gaps[place + 1] == "." and tokens[place + 1][0] in "0123456789"
 
 
 def _after_contrast(tokens: list[str], start: int) -> bool:
@@ -155,7 +161,8 @@ def _disjunctions(text: Text, inside: set[int]) -> list[Span]:
         elif token == DISJUNCTION_PAIR[0] and tokens[place + 1 : place + 2] == [DISJUNCTION_PAIR[1]]:
             found.append((place, place + 2))
         gap = text.gaps[place]
-        if place and ("/" in gap or "|" in gap) and place not in inside:
+        # A tag that closes ("Vienna</b>") and a link part nothing.
+        if place and ("/" in gap or "|" in gap) and "</" not in gap and "://" not in gap and place not in inside:
             found.append((place, place))
     return found
 

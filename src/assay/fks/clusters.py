@@ -1,4 +1,4 @@
-"""The stage `clusters`: which answers to one fact are the same (specification section 6)."""
+"""The stage `clusters`: which answers to one fact are the same."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from assay.fks.judge import JudgementRow, merged_keys
 from assay.fks.rows import ClusterRow, QueryRow, ScoredRow
 from assay.records.step import Inputs, Outputs
 
-CLUSTERER_VERSION = "assay-fks-clusters-1"
+CLUSTERER_VERSION = "assay-fks-clusters-3"
 """Raise it whenever a rule of this module or of `answer_keys` changes."""
 
 

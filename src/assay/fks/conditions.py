@@ -1,7 +1,7 @@
 """The condition families: in which ways a fact is asked, and what each way may be used for.
 
-The flags of a row decide which metric it enters; a family's name only groups rows (specification section 2.3). The
-table below is what our own builder writes, and what a row without surprises looks like.
+The flags of a row decide which metric it enters; a family's name only groups rows. The table below is
+what our own builder writes, and what a row without surprises looks like.
 """
 
 from typing import Literal

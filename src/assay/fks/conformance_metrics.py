@@ -126,7 +126,7 @@ def case_answers(rows: list[dict[str, Any]], facts: list[dict[str, Any]] | None 
 
 
 def _cluster(label: Label, key: str, row_id: str) -> str:
-    # The naming of section 6; the case files give label and bare key.
+    # As `answer_keys.cluster_key` names them; the case files give label and bare key.
     named = {"correct": "gold", "abstain": "abstain", "incorrect": f"ans:{key}", "ambiguous": f"amb:{key}"}
     return named.get(label, f"unparseable:{row_id}")
 

@@ -1,4 +1,8 @@
-"""Years and dates in six languages (specification section 5.5)."""
+"""Years and dates in six languages, compared at the granularity of the gold answer.
+
+A finer date is right where a year is asked; a coarser or vaguer one that fits (decade, century, "before 1990") is
+ambiguous, as are a right and a wrong date together.
+"""
 
 import re
 from typing import Literal, NamedTuple

@@ -1,4 +1,8 @@
-"""Names of entities and codes (specification section 5.4)."""
+"""Names of entities and codes: which mentions of the gold count, and what other answers do to them.
+
+A mention inside a longer one of another entity is none (Guinea in Guinea-Bissau), nor is the query's own phrase. A
+negated gold mention does not count; beside a live one, or joined to another entity, the answer is ambiguous.
+"""
 
 from collections.abc import Callable
 from itertools import pairwise

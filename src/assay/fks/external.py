@@ -1,4 +1,4 @@
-"""External stability of a fact: do its answers agree across conditions (specification section 7).
+"""External stability of a fact: do its answers agree across conditions.
 
 For fact i with the families F_i that it has and the queries Q_if of each, c(q) the cluster of an answer:
 
@@ -70,7 +70,7 @@ class Stability:
 
     @property
     def complete(self) -> Bool:
-        """Whether a fact has every chosen family."""
+        """Whether a fact has every chosen family, shape [n]."""
         return np.asarray((self.n_family > 0).all(axis=1))
 
 
@@ -131,7 +131,15 @@ def stability(answers: Answers, families: tuple[str, ...], language: str | None 
 
 
 def bcs_bes(groups: Index, shares: Array, n_groups: int) -> tuple[Array, Array]:
-    """Return BCS and BES of distributions given as (group, share) entries with shares > 0 summing to 1."""
+    """Return BCS and BES of distributions, shape [n_groups] each.
+
+    Parameters
+    ----------
+    groups : array of int, shape [n_entries]
+        Number of the distribution that an entry belongs to, ascending; each from 0 to n_groups - 1 has one or more.
+    shares : array, shape [n_entries]
+        Above 0; those of one group sum to 1.
+    """
     return _concentration(groups, shares, n_groups)[:2]
 
 

@@ -1,12 +1,11 @@
 """Tables by relation, family and language, and of the rows outside the main average. Nothing is computed here."""
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
 from assay.fks.metric_document import CAVEATS, Document, Line, Measured
 from assay.fks.rows import LABELS
+from assay.records.tables import csv_text
 
 KINDS = ("relation", "family", "language")
 _NUMBER = ("value", "n", "n_failed", "interval", "low", "high")
@@ -70,18 +69,12 @@ def _groups(line: Line, kind: str) -> Iterator[tuple[str, str, str, Measured]]:
 
 
 def _csv(keys: Sequence[str], rows: Iterable[tuple[tuple[str, ...], Measured]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*keys, *_NUMBER])
-    for names, found in rows:
-        for unit, (low, high) in found.ci.items() or [("", (None, None))]:
-            numbers = (found.value, found.n, found.n_failed, unit, low, high)
-            writer.writerow([*names, *(_cell(number) for number in numbers)])
-    return text.getvalue()
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+    lines = (
+        (*names, found.value, found.n, found.n_failed, unit, low, high)
+        for names, found in rows
+        for unit, (low, high) in found.ci.items() or [("", (None, None))]
+    )
+    return csv_text([*keys, *_NUMBER], lines)
 
 
 def groups_markdown(documents: Sequence[tuple[Document, str]]) -> str:

@@ -1,4 +1,4 @@
-"""Internal metrics of every selection of facts, one layer at a time (specification section 9)."""
+"""Internal metrics of every selection of facts, one layer at a time."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -120,7 +120,17 @@ def layer_views(
     jacobian: Array | None = None,
     moments: Moments | None = None,
 ) -> dict[Whitening, View]:
-    """Return every view that the settings ask for, fitted on all rows."""
+    """Return every view that the settings ask for, fitted on all rows.
+
+    Parameters
+    ----------
+    take : callable
+        Gives rows [start, stop), shape [stop - start, width].
+    jacobian : array, shape [width, width], optional
+        Carries the rows to the top layer; the views are those of what it gives.
+    moments : Moments, optional
+        Of the rows as they are, where they are known already.
+    """
     modes = _modes(settings)
     if modes == ("none",):
         return {"none": View()}
@@ -135,14 +145,14 @@ def layer_views(
 
 
 def layer_moments(take: Take, n_rows: int) -> Moments:
-    """Return mean and covariance over all rows."""
+    """Return mean and covariance over all rows; a chunk of rows at a time is in memory."""
     return Moments.of(
         take(start, min(start + _MOMENT_ROWS, n_rows)).astype(np.float64) for start in range(0, n_rows, _MOMENT_ROWS)
     )
 
 
 def layer_mean(take: Take, n_rows: int, width: int) -> Array:
-    """Return the mean over all rows."""
+    """Return the mean over all rows, shape [width]."""
     total = np.zeros(width)
     for start in range(0, n_rows, CHUNK):
         rows = take(start, min(start + CHUNK, n_rows))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from assay.fks.answers import Answers
-from assay.fks.internal_summary import WindowResult, fact_iss, fact_retrieval, layer_mean
+from assay.fks.internal_summary import WindowResult, fact_iss, fact_retrieval, mean_over_layers
 from assay.fks.iss import REASONS
 from assay.fks.metric_settings import MetricSettings
 from assay.fks.summary import STATE_DIGITS, tidy
@@ -14,8 +14,8 @@ from assay.fks.summary import STATE_DIGITS, tidy
 def fact_values(answers: Answers, window: WindowResult, settings: MetricSettings) -> dict[str, dict[str, object]]:
     """Return fact id -> every internal value of the fact, over the window."""
     iss = {mode: fact_iss(window, mode) for mode in settings.internal.iss_whitening}
-    plus = {mode: layer_mean([layer.s_plus[mode] for layer in window.layers]) for mode in iss}
-    minus = {mode: layer_mean([layer.s_minus[mode] for layer in window.layers]) for mode in iss}
+    plus = {mode: mean_over_layers([layer.s_plus[mode] for layer in window.layers]) for mode in iss}
+    minus = {mode: mean_over_layers([layer.s_minus[mode] for layer in window.layers]) for mode in iss}
     found = {metric: fact_retrieval(window, metric) for metric in settings.internal.kts_id_metrics}
     reasons = {mode: window.layers[0].reason[mode] for mode in iss}
     result: dict[str, dict[str, object]] = {}

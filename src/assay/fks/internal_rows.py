@@ -47,7 +47,7 @@ class RowOrder:
         return cls((*inside, *outside), len(inside), tuple(families), tuple(facts))
 
     def only(self, keep: Bool) -> "RowOrder":
-        """Return the order without the queries that are not kept."""
+        """Return the order without the queries that are not kept; `keep` is of shape [n_queries]."""
         kept = tuple(query for query, stays in zip(self.queries, keep, strict=True) if stays)
         return RowOrder(kept, int(keep[: self.n_measured].sum()), self.families, self.facts)
 

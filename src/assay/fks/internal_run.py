@@ -86,18 +86,9 @@ def run_internal(
             )
         check_fits(lens, states.layers, states.width, states.header.get("top_state"), folder)
     finite, zero = scan(states)
-    n_all, n_outside = len(order.queries), len(order.queries) - order.n_measured
+    run = InternalRun(_report(order, states, finite, zero), tuple(families), {name: [] for name in settings.transports})
     if not finite.all():
         order, states = order.only(finite), states.only(finite)
-    report = StateReport(
-        n_rows=n_all,
-        n_nonfinite=int((~finite).sum()),
-        n_zero=int((zero & finite).sum()),
-        n_outside=n_outside,
-        layers=states.layers,
-        header=states.header,
-    )
-    run = InternalRun(report, tuple(families), {transport: [] for transport in settings.transports})
     if not len(states):
         raise DataError("no row has finite states", file=folder, remedy="extract the states in bfloat16 or float32")
     scratch = Scratch()
@@ -111,6 +102,17 @@ def run_internal(
             results = measure_layer(take, order, states.width, selections, settings, jacobian, moments, scratch)
             run.results[transport].append(results)
     return run
+
+
+def _report(order: RowOrder, states: States, finite: NDArray[np.bool_], zero: NDArray[np.bool_]) -> StateReport:
+    return StateReport(
+        n_rows=len(order.queries),
+        n_nonfinite=int((~finite).sum()),
+        n_zero=int((zero & finite).sum()),
+        n_outside=len(order.queries) - order.n_measured,
+        layers=states.layers,
+        header=states.header,
+    )
 
 
 class LayerReader:

@@ -1,4 +1,4 @@
-"""Internal metrics averaged over the layer window, as reported numbers (specification sections 9 and 10)."""
+"""Internal metrics averaged over the layer window, as reported numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from assay.fks.iss import REASONS
 from assay.fks.joint import pooled_intervals, within_intervals, within_relations
 from assay.fks.metric_selection import Selection
 from assay.fks.metric_settings import BootstrapSettings, MetricSettings, Transport
-from assay.fks.summary import NONE, STATE_DIGITS, Number, counts, fact_means, relation_macro
+from assay.fks.summary import NONE, STATE_DIGITS, Number, counts, fact_means, relation_macro, tidy_values
 from assay.stats.bootstrap import Interval, percentile_interval
 from assay.stats.ranks import spearman
 
@@ -60,17 +60,17 @@ def window_results(run: InternalRun, chosen: Sequence[Selection], lens_prompts: 
 
 
 def fact_iss(window: WindowResult, whitening: str) -> Array:
-    """Return ISS per fact, the mean over the layers in which it is defined; NaN where it never is."""
-    return layer_mean([layer.iss[whitening] for layer in window.layers])  # type: ignore[index]
+    """Return ISS per fact, shape [n_facts]: the mean over the layers in which it is defined, NaN where it never is."""
+    return mean_over_layers([layer.iss[whitening] for layer in window.layers])  # type: ignore[index]
 
 
 def fact_retrieval(window: WindowResult, metric: str) -> Array:
-    """Return KTS-ID per fact, likewise."""
-    return layer_mean([layer.fact_retrieval[metric] for layer in window.layers])  # type: ignore[index]
+    """Return KTS-ID per fact, shape [n_facts], averaged over layers likewise."""
+    return mean_over_layers([layer.fact_retrieval[metric] for layer in window.layers])  # type: ignore[index]
 
 
-def layer_mean(tables: Sequence[Array]) -> Array:
-    """Return the mean over layers of what is defined, per column."""
+def mean_over_layers(tables: Sequence[Array]) -> Array:
+    """Return the mean over layers (one table each, all of one shape) of what is defined, in the shape of a table."""
     stacked = np.stack(tables)
     defined = ~np.isnan(stacked)
     total = np.where(defined, stacked, 0.0).sum(axis=0)
@@ -157,7 +157,9 @@ def _number(
     setting: Mapping[str, object],
     intervals: Mapping[str, Interval] | None = None,
 ) -> Number:
-    return Number(metric, value, n, window.n_failed, setting, intervals or {}, digits=STATE_DIGITS)
+    # Scores have 1 at the top and the background, or chance, at 0 (kts_geo: at 0.5); they are shares of nothing.
+    unit = "correlation" if metric == "kts_geo_raw_spearman" else "score"
+    return Number(metric, value, n, window.n_failed, setting, intervals or {}, unit=unit, digits=STATE_DIGITS)
 
 
 def relation_means(layered: Sequence[Mapping[str, float]]) -> dict[str, tuple[float, int]]:
@@ -186,7 +188,7 @@ def _macro(weights: Array, table: Array) -> Array:
     defined = ~np.isnan(table)
     total, weight = weights @ np.where(defined, table, 0.0), weights @ defined
     per_layer = np.where(weight > 0, total / np.maximum(weight, 1), np.nan)
-    return layer_mean(list(per_layer.T))
+    return mean_over_layers(list(per_layer.T))
 
 
 def _half(raw: float | None) -> float | None:
@@ -205,11 +207,11 @@ def joint_numbers(answers: Answers, window: WindowResult, settings: MetricSettin
     if window.chosen.subset not in JOINT_SUBSETS:
         return
     external = {name: np.full(len(answers.facts), np.nan) for name in ("bcs", "bes")}
-    external["bcs"][window.chosen.facts] = window.chosen.measured.bcs[window.chosen.rows]
-    external["bes"][window.chosen.facts] = window.chosen.measured.bes[window.chosen.rows]
+    external["bcs"][window.chosen.facts] = tidy_values(window.chosen.measured.bcs[window.chosen.rows])
+    external["bes"][window.chosen.facts] = tidy_values(window.chosen.measured.bes[window.chosen.rows])
     sides = {
-        "iss": fact_iss(window, settings.internal.iss_whitening[0]),
-        "kts_id": fact_retrieval(window, settings.internal.kts_id_metrics[0]),
+        "iss": tidy_values(fact_iss(window, settings.internal.iss_whitening[0]), STATE_DIGITS),
+        "kts_id": tidy_values(fact_retrieval(window, settings.internal.kts_id_metrics[0]), STATE_DIGITS),
     }
     for inside, inner in sides.items():
         for outside, outer in external.items():
@@ -235,8 +237,8 @@ def _joint_geo(
     relations = np.array([answers.facts[fact].relation for fact in window.chosen.facts], dtype=str)
     for outside, outer in external.items():
         values = outer[window.chosen.facts]
-        a = np.array([geo[name][0] for name in geo])
-        b = np.array([values[relations == name].mean() for name in geo])
+        a = tidy_values(np.array([geo[name][0] for name in geo]), STATE_DIGITS)
+        b = tidy_values(np.array([values[relations == name].mean() for name in geo]))
         setting = {**window.setting, "inside": "kts_geo", "outside": outside}
         rho = spearman(a, b)
         intervals = {} if rho is None else {"relation": pooled_intervals(a, b, list(geo), settings.bootstrap)["fact"]}

@@ -1,4 +1,7 @@
-"""Internal state stability, ISS (specification section 9.1).
+"""Internal state stability, ISS = (S+ - S-) / (1 - S-), of every fact of a relation.
+
+For two families f and g, S+ is the mean cosine between the fact's own states in f and in g, S- that between its states
+in f and other facts' states in g, both averaged over the pairs of families. 1 is identical, 0 is the background.
 
 The mean cosine of two sets of states is the dot product of their mean unit vectors, so all that is needed of a fact is
 one vector per family, and the background of a fact is a sum over all facts minus its own part: linear in facts.
@@ -92,21 +95,6 @@ class UnitSums:
                 other = (products[members, :, number] - own) / (count - 1)
             result.append(PairCosines(np.where(both, own, np.nan), np.where(both & (count >= 2), other, np.nan)))
         return result
-
-
-def pair_cosines(units: Array, has: Bool) -> PairCosines:
-    """Return the mean cosines within facts and to the other facts of a relation.
-
-    Parameters
-    ----------
-    units : array, shape [n_facts, n_families, d]
-        Mean unit vectors u_if; zeros where the fact lacks the family.
-    has : array of bool, shape [n_facts, n_families]
-        Whether it has it.
-    """
-    sums = UnitSums(np.empty_like(units), np.ones((1, len(units)), dtype=np.bool_))
-    sums.add(slice(0, len(units)), units)
-    return sums.cosines(has)[0]
 
 
 def iss(cosines: PairCosines, families: list[int] | None = None) -> Iss:

@@ -1,4 +1,4 @@
-"""Do facts whose states are stable also have stable answers: rank correlations per fact (specification section 10)."""
+"""Do facts whose states are stable also have stable answers: rank correlations per fact."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,8 @@ Array = NDArray[np.float64]
 def within_relations(first: Array, second: Array, relations: Sequence[str], min_facts: int) -> dict[str, float]:
     """Return Spearman's correlation within each relation of at least `min_facts` facts, where it is defined.
 
-    Relations are sorted by name; one in which a side is constant has none.
+    `first` and `second` are values of the same facts, shape [n]. Relations are sorted by name; one in which a side is
+    constant has no correlation.
     """
     names = np.asarray(relations, dtype=str)
     result = {}
@@ -31,7 +32,10 @@ def within_relations(first: Array, second: Array, relations: Sequence[str], min_
 def pooled_intervals(
     first: Array, second: Array, relations: Sequence[str], settings: BootstrapSettings
 ) -> dict[str, Interval]:
-    """Return intervals of the pooled correlation when facts, and when whole relations, are resampled."""
+    """Return intervals of the pooled correlation when facts, and when whole relations, are resampled.
+
+    `first` and `second` are values of the same facts, shape [n].
+    """
     n = len(first)
     if n < 2:
         return {"fact": NONE, "relation": NONE}

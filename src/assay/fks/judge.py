@@ -1,4 +1,4 @@
-"""An optional judge that says which wrong answers to one fact mean the same (specification section 6).
+"""An optional judge that says which wrong answers to one fact mean the same.
 
 The judge is a model like any other: its prompts are an artifact, its answers are generations, so that every call is
 in the row store under the digest of what was asked. What it said becomes `judgements.jsonl`, and a yes merges two
@@ -109,12 +109,14 @@ def pairs(catalogue: Catalogue, queries: Iterable[QueryRow], labels: Iterable[Sc
         query = by_id.get(row.query_id)
         if query is None:
             raise DataError(f"the label of {row.query_id!r} belongs to no query", row=row.row_id, key="query_id")
-        key = cluster_key(catalogue.question(query), row.label, row.segment, row.row_id)
-        texts.setdefault(row.fact_id, {}).setdefault(key, row.matched_surface or answer_span(Text(row.segment)))
+        question = catalogue.question(query)
+        key = cluster_key(question, row.label, row.segment, row.row_id)
+        written = row.matched_surface or answer_span(question, Text(row.segment))
+        texts.setdefault(row.fact_id, {}).setdefault(key, written)
     for fact_id, found in texts.items():
-        question = catalogue.facts[fact_id].qualification_question
+        anchor = catalogue.facts[fact_id].qualification_question
         for left, right in combinations(sorted(found), 2):
-            yield Pair(fact_id, left, right, found[left], found[right], question)
+            yield Pair(fact_id, left, right, found[left], found[right], anchor)
 
 
 def build_judge_prompts(config: dict[str, Any], inputs: Inputs) -> Outputs:

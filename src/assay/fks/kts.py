@@ -1,4 +1,4 @@
-"""Knowledge transfer of geometry and identity between conditions: KTS-Geo and KTS-ID (sections 9.2, 9.3)."""
+"""What two conditions share of the facts of a relation: their distances (KTS-Geo) and who is who (KTS-ID)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -123,7 +123,7 @@ class Retrieval:
     n: Index
 
     def accuracy(self) -> Array:
-        """Return the corrected accuracy of each ordered pair, NaN where it is not retained."""
+        """Return the corrected accuracy of each ordered pair, [n_families, n_families]; NaN if not retained."""
         counted = ~np.isnan(self.hit)
         total = np.where(counted, self.hit, 0.0).sum(axis=0)
         return np.where(counted.any(axis=0), total / np.maximum(counted.sum(axis=0), 1), np.nan)
@@ -210,12 +210,16 @@ class _Table:
         self.slack = 1e-9 * float(square_a.max() + square_b.max())
 
     def credits(self, rows: Index, forward: bool) -> Array:
-        """Return the credit of each of `rows` when it is searched among them."""
+        """Return the credit of each of `rows` when it is searched among them, shape of `rows`, in [0, 1]."""
         distance = self.distance[np.ix_(rows, rows)]
         distance = distance if forward else distance.T
-        nearest = distance <= distance.min(axis=1, keepdims=True) + (TIE if self.metric == "cosine" else self.slack)
-        if self.metric == "euclidean":
-            nearest = self._exactly(nearest, rows, forward)
+        smallest = distance.min(axis=1, keepdims=True)
+        if self.metric == "cosine":
+            nearest = distance <= smallest + TIE
+        else:
+            # (x + TIE)² of the smallest x, and what the fast form may be off.
+            reach = 2 * TIE * np.sqrt(np.maximum(smallest, 0) + self.slack) + TIE**2
+            nearest = self._exactly(distance <= smallest + reach + self.slack, rows, forward)
         return np.where(np.diagonal(nearest), 1.0 / nearest.sum(axis=1), 0.0)
 
     def _exactly(self, candidates: Bool, rows: Index, forward: bool) -> Bool:

@@ -1,4 +1,4 @@
-"""Fit of the average Jacobian of a model (specification section 9.4).
+"""Fit of the average Jacobian of a model.
 
     J_l = E[ dh_{L-1} / dh_l ]     (block outputs, before the final norm),     J_{L-1} = I
 
@@ -55,7 +55,11 @@ class LensSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def check(self) -> None:
         """Refuse settings that leave no valid position."""
         if self.prompts < 1 or self.rows_per_pass < 1 or self.skip < 0:
-            raise ConfigError("a fit needs at least one prompt and one row per pass", key="lens.prompts")
+            raise ConfigError(
+                f"prompts {self.prompts}, rows_per_pass {self.rows_per_pass}, skip {self.skip}",
+                key="lens",
+                expected="at least one prompt and one row per pass, and no negative skip",
+            )
         if self.tokens < self.skip + 2:
             raise ConfigError(
                 f"{self.tokens} tokens leave no position after the first {self.skip}",
@@ -128,8 +132,7 @@ def fit(
         If a Jacobian is not finite.
     """
     settings.check()
-    if not layers or list(layers) != sorted(set(layers)) or not 0 <= layers[0] <= layers[-1] < model.n_layers:
-        raise ConfigError(f"layers are {list(layers)}", key="layers", expected=f"ascending, below {model.n_layers}")
+    _check_layers(layers, model.n_layers)
     texts = list(texts) or default_texts()
     asked = canonical_text(
         [msgspec.to_builtins(settings), list(layers), dict(header), [text_digest(text) for text in texts]]
@@ -149,6 +152,11 @@ def fit(
             report(state.n_used, settings.prompts)
     mean = (total / state.n_used).astype(np.float32)
     return Lens({**header, **_described(model, settings, layers, texts, state)}, mean)
+
+
+def _check_layers(layers: Sequence[int], n_layers: int) -> None:
+    if not layers or list(layers) != sorted(set(layers)) or not 0 <= layers[0] <= layers[-1] < n_layers:
+        raise ConfigError(f"layers are {list(layers)}", key="layers", expected=f"ascending, below {n_layers}")
 
 
 def _described(

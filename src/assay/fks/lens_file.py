@@ -1,4 +1,4 @@
-"""Lenses on disk: the average Jacobian of each layer of the window (specification section 9.4)."""
+"""Lenses on disk: the average Jacobian of each layer of the window."""
 
 import json
 from collections.abc import Sequence
@@ -38,11 +38,11 @@ class Lens:
         return tuple(self.header["layers"])
 
     def of(self, layer: int) -> NDArray[np.float64]:
-        """Return the Jacobian of a decoder block as float64."""
+        """Return the Jacobian of a decoder block as float64, shape [d, d], row = output dimension."""
         return np.asarray(self.jacobians[self.layers.index(layer)], dtype=np.float64)
 
     def to_bytes(self) -> bytes:
-        """Return the safetensors file; equal lenses give equal bytes (one metadata key, see section 8)."""
+        """Return the safetensors file; equal lenses give equal bytes, which two metadata keys would not."""
         from safetensors.numpy import save
 
         return bytes(save({"J": np.ascontiguousarray(self.jacobians)}, {METADATA_KEY: canonical_text(self.header)}))
@@ -64,11 +64,23 @@ def read_lens(path: Path) -> Lens:
             jacobians = file.get_tensor("J")
     except (SafetensorError, FileNotFoundError, KeyError, ValueError) as error:
         raise DataError(f"this is no lens file: {error}", file=path, expected="safetensors with a tensor J") from error
+    if not _is_header(header):
+        raise DataError("the header of the lens lacks something", file=path, expected="layers and n_prompts")
     if jacobians.ndim != 3 or jacobians.shape[0] != len(header["layers"]) or jacobians.shape[1] != jacobians.shape[2]:
         raise DataError(f"J has the shape {jacobians.shape}", file=path, expected="[layers of the header, d, d]")
     if not np.isfinite(jacobians).all():
         raise DataError("J holds numbers that are not finite", file=path, remedy="fit the lens again in float32")
     return Lens(header, jacobians.astype(np.float32))
+
+
+def _is_header(found: object) -> bool:
+    """Tell whether a file's metadata have what everybody reads of a lens."""
+    return (
+        isinstance(found, dict)
+        and isinstance(found.get("layers"), list)
+        and all(isinstance(layer, int) for layer in found["layers"])
+        and isinstance(found.get("n_prompts"), int)
+    )
 
 
 def check_fits(lens: Lens, layers: Sequence[int], width: int, top_state: object, file: Path) -> None:

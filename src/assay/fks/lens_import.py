@@ -1,4 +1,4 @@
-"""Lenses that others fitted: import of published files, and what the lens stage makes of them (section 9.4)."""
+"""Lenses that others fitted: import of published files, and what the lens stage makes of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -136,5 +136,5 @@ def _published(
         if matrix.shape != (width, width):
             raise DataError(f"J of layer {layer} has the shape {matrix.shape}", file=path, expected=[width, width])
         if not np.isfinite(matrix).all():
-            raise DataError(f"J of layer {layer} holds numbers that are not finite", file=path)
+            raise DataError(f"J of layer {layer} holds numbers that are not finite", file=path, remedy="fit it again")
         yield matrix

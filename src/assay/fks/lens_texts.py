@@ -1,8 +1,5 @@
-"""Generic prompts for the fit of a lens: embedded ones, or lines of a user's file."""
+"""Generic prompts for the fit of a lens."""
 
-from pathlib import Path
-
-from assay.errors import DataError
 from assay.fks.lens_passages import PASSAGES
 
 _STEPS = (0, 37, 71)
@@ -16,22 +13,3 @@ def default_texts() -> list[str]:
     """
     n = len(PASSAGES)
     return [" ".join(PASSAGES[(start + step) % n] for step in _STEPS) for start in range(n)]
-
-
-def read_texts(path: Path) -> list[str]:
-    """Return the prompts of a text file, one a line; empty lines are left out.
-
-    Raises
-    ------
-    DataError
-        If the file is missing, not UTF-8, or empty.
-    """
-    try:
-        texts = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except FileNotFoundError as error:
-        raise DataError("the file does not exist", file=path, key="lens.texts") from error
-    except UnicodeDecodeError as error:
-        raise DataError("the file is not UTF-8", file=path, key="lens.texts") from error
-    if not texts:
-        raise DataError("the file holds no text", file=path, key="lens.texts", expected="one prompt a line")
-    return texts

@@ -1,4 +1,4 @@
-"""Surfaces of answers, and where a text mentions them (specification section 5.4, mentions)."""
+"""Surfaces of answers, and where a text mentions them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache

@@ -13,6 +13,7 @@ from assay.fks.checks import Origin, check_all
 from assay.fks.published import DEVIATIONS, check_published, count
 from assay.fks.rows import FactRow, LexiconRow, QueryRow, TargetSlot
 from assay.fks.selection import choice_key
+from assay.records.locked import require_locked
 from assay.records.step import Inputs, Outputs
 
 Row = TypeVar("Row", FactRow, QueryRow)
@@ -124,7 +125,10 @@ def dataset_files(folder: Path) -> dict[str, list[Path]]:
         for pattern in patterns:
             if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
                 raise DataError(
-                    f"{pattern!r} lies outside the folder", file=folder / "README.md", key=f"configs.{config}"
+                    f"{pattern!r} lies outside the folder",
+                    file=folder / "README.md",
+                    key=f"configs.{config}",
+                    expected="paths inside it",
                 )
         paths = (path for pattern in patterns for path in folder.glob(pattern) if path.is_file())
         found = sorted({path.relative_to(folder) for path in paths})
@@ -171,19 +175,12 @@ def lock_entry(folder: Path) -> dict[str, Any]:
 def _check_digests(folder: Path, places: dict[str, list[Path]], files: dict[str, str]) -> None:
     paths = {path.as_posix() for found in places.values() for path in found}
     for name in sorted(paths | files.keys()):
-        if name not in paths or name not in files:
+        require_locked(folder / name, files.get(name), "fks")
+        if name not in paths:
             raise DataError(
-                "the file is missing" if name in files else "the lock does not name this file",
+                "the lock names the file, but the dataset does not read it",
                 file=folder / name,
                 expected="exactly the files of configs/lock.yaml",
-                remedy="run `assay data lock fks --renew` if the change is meant",
-            )
-        found = file_digest(folder / name)
-        if found != files[name]:
-            raise DataError(
-                f"the file has the sha256 {found}",
-                file=folder / name,
-                expected=f"{files[name]}, as recorded in configs/lock.yaml",
                 remedy="run `assay data lock fks --renew` if the change is meant",
             )
 
@@ -223,7 +220,7 @@ def _lines(path: Path) -> Iterator[tuple[int, Any]]:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError("this line is not JSON in UTF-8", file=path, row=number, expected="one JSON object") from error
     except (EOFError, gzip.BadGzipFile) as error:
-        raise DataError("the file is cut off or no gzip", file=path, row=number + 1) from error
+        raise DataError("the file is cut off or no gzip", file=path, row=number + 1, remedy="fetch it again") from error
 
 
 def _require_accepted(met: set[str], settings: LoadSettings) -> None:

@@ -1,4 +1,4 @@
-"""The main table of FKS: one JSON over all models, and CSV, Markdown and LaTeX made from it (section 10)."""
+"""The main table of FKS: one JSON over all models, and CSV, Markdown and LaTeX made from it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,9 +1,9 @@
 """Text forms of the main table. Nothing is computed here."""
 
-import csv
-import io
+from collections.abc import Iterator
 
 from assay.fks.table_rows import COLUMNS, FLOORS, Cell, MainRow, MainTable
+from assay.records.tables import csv_text
 
 _KEYS = ("dataset", "model", "filter_model", "transport", "coverage", "subset", "anchor", "n_facts")
 _TAIL = ("n_excluded", "n_failed", "n_nonfinite", "scorer_version", "clusterer_version", "determinism", "seed", "how")
@@ -41,29 +41,22 @@ NOTES = (
 
 def csv_table(table: MainTable) -> str:
     """Return every number with both intervals; floats round-trip, what is undefined is empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     head = [*_KEYS]
     for column in COLUMNS:
         head += [column, f"{column}_n"]
         head += [f"{column}_{unit}_{side}" for unit in _INTERVALS for side in ("low", "high")]
-    writer.writerow([*head, *FLOORS, *_TAIL])
-    for row in table.rows:
-        cells: list[object] = [getattr(row, key) for key in _KEYS]
-        for column in COLUMNS:
-            cell = row.cells[column]
-            cells += [cell.value, cell.n]
-            cells += [bound for unit in _INTERVALS for bound in cell.ci.get(unit, (None, None))]
-        cells += [row.floors[name] for name in FLOORS]
-        excluded = " ".join(f"{reason}={count}" for reason, count in sorted(row.n_excluded.items()))
-        writer.writerow([_csv_cell(value) for value in (*cells, excluded, *(getattr(row, key) for key in _TAIL[1:]))])
-    return text.getvalue()
+    return csv_text([*head, *FLOORS, *_TAIL], map(_csv_cells, table.rows))
 
 
-def _csv_cell(value: object) -> str:
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, float) else str(value)
+def _csv_cells(row: MainRow) -> Iterator[object]:
+    yield from (getattr(row, key) for key in _KEYS)
+    for column in COLUMNS:
+        cell = row.cells[column]
+        yield from (cell.value, cell.n)
+        yield from (bound for unit in _INTERVALS for bound in cell.ci.get(unit, (None, None)))
+    yield from (row.floors[name] for name in FLOORS)
+    yield " ".join(f"{reason}={count}" for reason, count in sorted(row.n_excluded.items()))
+    yield from (getattr(row, key) for key in _TAIL[1:])
 
 
 def markdown_table(table: MainTable) -> str:

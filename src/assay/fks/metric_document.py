@@ -58,9 +58,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that was measured of one model on one dataset.
 
     `inputs` maps file names to sha256 digests of their bytes; `config` is the job's own, so a number can be traced
-    to what made it without any other file. `side` holds the tables of section 7.1, `states` what was found in the
-    hidden states (rows used, excluded rows by reason, layers, where the states were taken), `qualification` what the
-    choice of facts by filter models tried and kept.
+    to what made it without any other file. `side` holds what enters no mean of the main table, `states`
+    what was found in the hidden states (rows used, excluded rows by reason, layers, where the states were taken),
+    `qualification` what the choice of facts by filter models tried and kept.
     """
 
     schema: str

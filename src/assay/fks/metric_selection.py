@@ -1,4 +1,4 @@
-"""Which facts a main number is taken over: switches, subset, coverage mode (specification section 2.5)."""
+"""Which facts a main number is taken over: switches, subset, coverage mode."""
 
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ from typing import Literal
 
 import msgspec
 
-from assay.errors import ConfigError
-
 Coverage = Literal["full_set", "complete_family"]
 Subset = Literal["all", "drop_spec_6_2_flagged", "answer_in_subject", "answer_not_in_subject"]
 Whitening = Literal["none", "center", "zca"]
@@ -56,7 +54,9 @@ class InternalSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 class MetricSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Settings of `assay.fks.metrics:compute`.
+    """Settings of `assay.fks.metrics:compute`, which the config has checked.
+
+    They are no part of the config's own module, so that an edit there changes no recipe; defaults are the same.
 
     Attributes
     ----------
@@ -89,28 +89,6 @@ class MetricSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     filter_model: bool = False
     bootstrap: BootstrapSettings = BootstrapSettings()
     internal: InternalSettings = InternalSettings()
-
-    def check(self) -> None:
-        """Refuse settings that contradict themselves.
-
-        Raises
-        ------
-        ConfigError
-            Naming the key and what was expected.
-        """
-        if not self.main_families or len(set(self.main_families)) != len(self.main_families):
-            raise ConfigError("the families must be named once each", key="main_families", expected="at least one")
-        if self.primary_tau not in self.taus:
-            raise ConfigError(f"{self.primary_tau} is not among {list(self.taus)}", key="primary_tau")
-        for tau in self.taus:
-            if not 0 < tau <= 1:
-                raise ConfigError(f"the threshold {tau} is out of range", key="taus", expected="above 0, at most 1")
-        if not 0 < self.internal.shrinkage <= 1:
-            raise ConfigError(
-                f"{self.internal.shrinkage} is out of range", key="internal.shrinkage", expected="above 0, at most 1"
-            )
-        if not self.internal.iss_whitening or not self.internal.transports:
-            raise ConfigError("whitening and transport need one form each", key="internal.iss_whitening")
 
     @property
     def anchor_variants(self) -> "tuple[tuple[bool, tuple[str, ...]], ...]":

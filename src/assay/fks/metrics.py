@@ -51,7 +51,6 @@ def compute(config: dict[str, Any], inputs: Inputs) -> Outputs:
         If a query has no scored answer, an answer has no query, or files contradict each other.
     """
     settings = msgspec.convert(config, MetricSettings)
-    settings.check()
     facts, queries = read_queries(inputs.one("queries"))
     scored = list(inputs.one("labels").rows("labels.jsonl", ScoredRow))
     clusters = list(inputs.one("clusters").rows("clusters.jsonl", ClusterRow))
@@ -67,11 +66,9 @@ def compute(config: dict[str, Any], inputs: Inputs) -> Outputs:
     numbers = [*side, *(qualification_numbers(report) if report else ())]
     lines = []
     for selection in chosen:
-        line, made = external_line(answers, selection, settings, gold)
-        mine = [window for window in inside.windows if window.chosen is selection]
-        line, more = internal_line(answers, line, mine, settings)
+        line, made = selection_line(answers, selection, inside, settings, gold)
         lines.append(line)
-        numbers += made + more
+        numbers += made
     document = Document(
         schema=SCHEMA,
         dataset=settings.dataset,
@@ -90,6 +87,16 @@ def compute(config: dict[str, Any], inputs: Inputs) -> Outputs:
         qualification=report,
     )
     return files_of(document, numbers, answers, tables, (inside.windows, inside.layers), settings)
+
+
+def selection_line(
+    answers: Answers, chosen: Selection, inside: "Inside", settings: MetricSettings, gold: Mapping[str, str]
+) -> tuple[Line, list[Number]]:
+    """Return everything that was measured of a selection, as a line of the document and as a list."""
+    line, outer = external_line(answers, chosen, settings, gold)
+    windows = [window for window in inside.windows if window.chosen is chosen]
+    line, inner = internal_line(answers, line, windows, settings)
+    return line, outer + inner
 
 
 def fact_info(fact: FactRow) -> FactInfo:

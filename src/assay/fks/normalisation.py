@@ -1,4 +1,9 @@
-"""Normalised text and its tokens (specification section 5.1)."""
+"""Normalised text and its tokens: what every comparison of the scorer works on.
+
+NFKC; marks that show nothing dropped; case folded, ß to ss, ё to е; combining marks removed from Latin letters only;
+apostrophes and dashes unified; possessive 's, quotes and markup removed; no spaces between Han characters. A token is
+one Han character or a maximal run of letters and digits.
+"""
 
 import re
 import unicodedata
@@ -15,6 +20,9 @@ _TOKEN = re.compile(rf"([{HAN}]|{LETTER}+)")
 _ASCII_TOKEN = re.compile(r"([a-z0-9]+)")
 _HAN = re.compile(f"[{HAN}]")
 _BETWEEN_HAN = re.compile(rf"(?<=[{HAN}])[\s·・‧∙⋅•]+(?=[{HAN}])")
+# "№ 43", "nº 43", "n.º 43", "n° 43": normalised, they would be the negators "no" and "n".
+_NUMBER_SIGN = re.compile(r"№|(?<!\w)[nN]\.?\s?[º°ᵒ]\.?(?=\s*\d)")
+_NUMBER_MARK = re.compile("[№º°ᵒ]")  # most texts have none, and this tells it in a tenth of the time
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_])'s\b")
 # Anything but characters that stay what they are: most of ASCII, Russian without ё, Han, Chinese stops.
 _CHANGES = re.compile("[^ !$%&()+-Z\\[\\\\\\]^a-z{|}~а-я\u4e00-\u9fff、。]")
@@ -66,8 +74,35 @@ def _character(character: str) -> str:
 _TABLE = _Table()
 
 
+# Blanks other than the plain one, marks that show nothing, and marks that NFC may join to their letters.
+_UNSEEN = re.compile(
+    "[\u00a0\u00ad\u061c\u1680\u180e\u2000-\u200f\u202a-\u202f\u205f-\u2069\u3000\ufe00-\ufe0f\ufeff\u0300-\u036f]"
+)
+
+
+def visible(text: str) -> str:
+    r"""Return a text as its reader sees it: composed, without marks that show nothing, every blank a plain space.
+
+    Examples
+    --------
+    >>> visible("\ufeffThe\u00a0re\u0301ponse\n")
+    'The réponse\n'
+    """
+    if text.isascii() or not _UNSEEN.search(text):
+        return text
+    if len(text) > _SAFE_LENGTH:
+        text = _shorten_mark_runs(text)
+    return _UNSEEN.sub(_seen, unicodedata.normalize("NFC", text))
+
+
+def _seen(match: re.Match[str]) -> str:
+    character = match.group()
+    kind = unicodedata.category(character)
+    return " " if kind == "Zs" else character if unicodedata.combining(character) else ""
+
+
 def normalise(text: str) -> str:
-    r"""Return the text that every comparison works on; see section 5.1 for the steps.
+    r"""Return the text that every comparison works on; the module says by which steps.
 
     Examples
     --------
@@ -83,6 +118,8 @@ def normalise(text: str) -> str:
         return " ".join(text.translate(_ASCII_TABLE).split())
     if len(text) > _SAFE_LENGTH:
         text = _shorten_mark_runs(text)
+    if _NUMBER_MARK.search(text):
+        text = _NUMBER_SIGN.sub(" ", text)
     text = unicodedata.normalize("NFKC", text).casefold()
     if _CHANGES.search(text):
         text = text.translate(_TABLE)

@@ -1,4 +1,8 @@
-"""Numbers by value (specification section 5.6)."""
+"""Numbers by value: a mark before exactly three digits groups, any other mark is a decimal point.
+
+So 8,849, 8.849 and 8 849 are one number. A number that the query contains is no answer, and one after the right one
+counts only where it is joined to it.
+"""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -16,6 +20,7 @@ from assay.fks.wordlists import ARTICLES, CONNECTORS, DISJUNCTIONS, RANGE_WORDS
 _RUN = re.compile(rf"(?<!{LETTER})(?<!\d[.,])\d+(?:[ ,.]\d+)*", re.ASCII)
 _PART = re.compile(r"[ ,.]?\d+", re.ASCII)
 _SIGN = re.compile(r"(?:^|[ (])-\Z")
+_FIRST_ITEM = re.compile(r"\(?1[.)] \S")
 _MARKS = " ,、-–/&+~|"
 _UNIT_GAP = 1  # tokens (a unit) that may stand between two numbers besides a connector
 
@@ -67,6 +72,11 @@ def _split_run(run: str) -> list[tuple[int, int, str]]:
     return numbers
 
 
+def starts_list(text: Text) -> bool:
+    """Tell whether a text begins with the number of a list's first item, "1. +43": no answer, unless 1 is right."""
+    return _FIRST_ITEM.match(text.norm) is not None
+
+
 def values_of(surface: str) -> str | None:
     """Return the value of a surface that is nothing but a number, sign and mark aside; else None."""
     text = Text(surface)
@@ -95,6 +105,8 @@ def judge_numbers(text: Text, golds: frozenset[str], words: Lexicon, asked: froz
         if not text.masked.isdisjoint(range(number.start, number.end)):
             continue
         right = number.value in golds or not number.value
+        if number.start == 0 and not right and starts_list(text):
+            continue
         if is_negated(text, number.start, number.end):
             denied = denied or (_written(text, number) if right else "")
         elif right or number.value not in asked:

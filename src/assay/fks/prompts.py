@@ -1,4 +1,4 @@
-"""The prompt of a query: one function for generation and for state extraction (specification section 3)."""
+"""The prompt of a query: one function for generation and for state extraction."""
 
 from collections.abc import Iterator
 from typing import Any

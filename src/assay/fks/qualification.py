@@ -1,4 +1,4 @@
-"""Choice of facts by filter models: a fact stays if every model's next token begins the answer (section 11).
+"""Choice of facts by filter models: a fact stays if every model's next token begins the answer.
 
 This is how the published facts were chosen, and why scores on them run high, above all those of the filter models
 themselves. One forward pass per prompt; nothing is generated.

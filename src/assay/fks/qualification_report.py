@@ -1,4 +1,4 @@
-"""What qualification tried and kept, and the numbers and sentences that report it (section 11)."""
+"""What qualification tried and kept, and the numbers and sentences that report it."""
 
 from collections.abc import Iterator
 

@@ -1,13 +1,13 @@
 """What the scorer knows of a query before it reads an answer."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Literal
 
 from assay.fks.choices import Options, letter_options, make_options, parse_options
 from assay.fks.dates import Found, Granularity, read_dates
-from assay.fks.lexicon import Lexicon
-from assay.fks.normalisation import Text, normalise, split_tokens
+from assay.fks.lexicon import Lexicon, compile_surface
+from assay.fks.normalisation import Text, normalise, split_tokens, stems
 from assay.fks.numbers import read_numbers, values_of
 from assay.fks.polar import polarity
 from assay.fks.rows import QueryRow
@@ -68,6 +68,8 @@ class Question:
         Those of the query or, where it has none, of its fact.
     instructions : frozenset of str
         Further lines that the prompt shows (see `edges_of`); a line that repeats one is no answer.
+    topic : callable
+        Gives further texts that say what is asked: the fact's anchor query, the names of what it asks about.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class Question:
         answer_type: str,
         granularity: str,
         instructions: frozenset[str] = frozenset(),
+        topic: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         self.query = query
         self.gold = gold
@@ -86,6 +89,7 @@ class Question:
         self.own = own
         self.german = query.language == "de"
         self._instructions = instructions
+        self._topic = topic
         self._asked: Asked | None = None
         self._granularity = granularity
         self.options: Options | None = None
@@ -142,6 +146,16 @@ class Question:
         """Values of the numbers that the query contains."""
         return frozenset(number.value for number in read_numbers(Text(self.query.query)))
 
+    def tells(self, token: str) -> bool:
+        """Tell whether a word, in some form, is one of the query or of its topic."""
+        forms = {*stems(token), token.removesuffix("s")} if self.german else set(stems(token))
+        return not forms.isdisjoint(self._told)
+
+    @cached_property
+    def _told(self) -> frozenset[str]:
+        tokens = (token for text in (self.query.query, *self._topic()) for token in Text(text).tokens)
+        return frozenset(form for token in tokens for form in stems(token))
+
     def is_prompt_line(self, text: Text) -> bool:
         """Tell whether a line only repeats a line of the prompt; a gold surface or an option never does."""
         if not text.tokens:
@@ -154,7 +168,13 @@ class Question:
         return not self.gold.lexicon.equals(tuple(text.tokens))
 
     def _is_option(self, text: Text) -> bool:
-        return self.options is not None and any(text.raw.endswith(option) for option in self.options.texts.values())
+        """Tell whether a line is an option, with its letter or without, whatever its case and punctuation."""
+        options = {} if self.options is None else self.options.texts
+        line = tuple(text.tokens)
+        return any(
+            line in (words, (letter.lower(), *words))
+            for letter, words in ((letter, compile_surface(option).tokens) for letter, option in options.items())
+        )
 
 
 class Asked:

@@ -1,4 +1,4 @@
-"""Refusals in six languages (specification sections 5.3 and 5.8)."""
+"""Refusals in six languages: the tokens of a segment that say that no answer is given."""
 
 import re
 import unicodedata

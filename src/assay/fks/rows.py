@@ -1,7 +1,7 @@
 """Rows of the FKS benchmark: facts, queries, scored answers, clusters.
 
-Field names of facts and queries are those of the published files (specification sections 2.1 and 2.2). A reader
-that meets further fields ignores them; keeping them is the loader's business.
+Field names of facts and queries are those of the published files. A reader that meets further fields ignores them;
+keeping them is the loader's business.
 """
 
 from typing import Any, Literal
@@ -99,7 +99,7 @@ class ScoredRow(msgspec.Struct, frozen=True, kw_only=True):
     Identity and flags are copied from the query, so that metrics need no further join: a row enters a metric by
     its own booleans, never by the name of its family. `spec_6_2_flag` comes from the fact. `segment` is the
     piece of the text that was judged; `matched_surface` the surface that decided, empty where none did;
-    `rule_id` the step of section 5 that decided. `error` and `finish_reason` are the generation's: a failed
+    `rule_id` the rule of the scorer that decided. `error` and `finish_reason` are the generation's: a failed
     generation is labelled `unparseable` with the rule `generation_error`, never left out.
     """
 

@@ -1,4 +1,10 @@
-"""The five-label scorer: the order of decisions (specification section 5.3)."""
+"""The five-label scorer: the order of decisions.
+
+A segment without a letter or digit is `unparseable`; a name that equals a gold surface is `correct`; a repetition or an
+echo of the query is `unparseable`, whatever it holds (choices excepted). Then the rules of the answer's kind decide
+(choice, boolean, date, number, name), and a refusal turns the result into `abstain`, or into `ambiguous` beside a live
+gold mention. The card's own scorer was not published: this is a documented substitute, and every row has its version.
+"""
 
 from typing import NamedTuple
 
@@ -16,7 +22,7 @@ from assay.fks.rows import Label
 from assay.fks.segments import Answer, read_answer
 from assay.fks.wordlists import LISTS_OF_THE_VERSION
 
-RULES_VERSION = "1"
+RULES_VERSION = "3"
 """Raise it whenever a rule changes; a changed word list changes `SCORER_VERSION` by itself."""
 
 _LONGEST_UNIT = 6

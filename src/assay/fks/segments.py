@@ -1,4 +1,8 @@
-"""The piece of a generation that is judged (specification section 5.2)."""
+"""The piece of a generation that is judged: the answer of a JSON text, or else the first line that is no cue.
+
+Only one line is read on purpose: what a model writes after it is often an invented next question, and an answer found
+there would be luck.
+"""
 
 import json
 import re
@@ -6,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from assay.fks.normalisation import visible
 from assay.fks.wordlists import ANSWER_KEYS
 
 LONGEST_SEGMENT = 4_000
@@ -81,6 +86,7 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _KEYED = re.compile(rf"""["']?(?<!\w)({"|".join(ANSWER_KEYS)})["']?{_VALUE}""", re.IGNORECASE | re.DOTALL)
 _ANY_KEY = re.compile(rf"""["'](?:[^"'\\]|\\.)*["']{_VALUE}""", re.DOTALL)
 _ELEMENT = re.compile(r""""((?:[^"\\]|\\.)*)"?|'((?:[^'\\]|\\.)*)'?|([^\s,\[\]"']+)""", re.DOTALL)
+_TYPOGRAPHIC = str.maketrans({**dict.fromkeys("“”„‟", '"'), **dict.fromkeys("‘’‚‛", "'"), "：": ":"})
 _LONGEST_JSON = 20_000  # characters
 _JSON_LINES = 50
 
@@ -95,7 +101,7 @@ def read_answer(text: str, is_prompt_line: Callable[[str], bool]) -> Answer:
     is_prompt_line : callable
         Tells of a line whether it only repeats a line of the query.
     """
-    text = text.strip()
+    text = visible(text).strip()
     if "<" in text or "[" in text:
         if match := _START_MARKERS.match(text):
             text = text[match.end() :]
@@ -173,7 +179,8 @@ def _read_object(text: str) -> Answer:
 
 
 def _read_broken_object(text: str) -> Answer:
-    """Read a cut or single-quoted object: the value of an answer-like key, else the first value."""
+    """Read an object that is cut or in other quotes: the value of an answer-like key, else the first value."""
+    text = text.translate(_TYPOGRAPHIC)
     match = _KEYED.search(text)
     groups = match.groups()[1:] if match else ()
     if not match and (match := _ANY_KEY.search(text)):

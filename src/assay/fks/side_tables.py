@@ -1,4 +1,4 @@
-"""Reverse, recognition and ill-posed queries: tables of their own, in no mean of the main table (section 7.1).
+"""Reverse, recognition and ill-posed queries: tables of their own, in no mean of the main table.
 
 A row belongs to a table by its own flags. Shares are over rows; as a fact has several rows, facts are resampled
 whole, and with fewer than ten facts a Wilson interval over facts stands instead, named as such.
@@ -13,7 +13,7 @@ import numpy as np
 from assay.fks.metric_settings import BootstrapSettings
 from assay.fks.rows import LABELS, Label, QueryRow, ScoredRow
 from assay.fks.summary import Number, interval_columns
-from assay.stats.bootstrap import Interval
+from assay.stats.bootstrap import Interval, group_sums
 from assay.stats.intervals import wilson
 
 TABLES = ("reverse", "recognition", "illposed")
@@ -121,12 +121,8 @@ def _fact_shares(
     facts: Sequence[str], hits: Sequence[Sequence[float]], settings: BootstrapSettings
 ) -> tuple[int, list[float], list[Interval]]:
     """Return the number of facts, and per column the share of rows that hit and its interval over facts."""
-    names, code = np.unique(np.asarray(facts, dtype=str), return_inverse=True)
-    matrix = np.asarray(hits, dtype=np.float64)
-    sums = np.zeros((len(names), matrix.shape[1]))
-    np.add.at(sums, code, matrix)
-    rows = np.bincount(code, minlength=len(names)).astype(np.float64)
-    shares = [float(share) for share in matrix.mean(axis=0)]
+    names, sums, rows = group_sums(hits, facts)
+    shares = [float(share) for share in np.mean(hits, axis=0)]
     if len(names) < WILSON_BELOW:
         return len(names), shares, [wilson(share * len(names), len(names), settings.level) for share in shares]
     return len(names), shares, interval_columns(sums, rows, settings)

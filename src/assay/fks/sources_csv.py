@@ -89,13 +89,22 @@ def csv_facts(source: CsvSource) -> Iterator[SourceFact]:
     pairs = {(row["relation"], _key(row, "object"), _key(row, "subject")) for _, row in rows}
     holders = Counter(pair[:2] for pair in pairs)
     for number, row in rows:
-        unique = holders[row["relation"], _key(row, "object")] == 1
+        subjects = holders[row["relation"], _key(row, "object")]
+        unique = _flag(row, "inverse_unique", subjects == 1, number, path)
+        if unique and subjects > 1:
+            raise DataError(
+                f"{subjects} subjects of {row['relation']!r} have the object {row['object']!r}",
+                file=path,
+                row=number,
+                key="inverse_unique",
+                expected="false, or no value",
+            )
         yield SourceFact(
             relation=row["relation"],
             subject=_named(row, "subject"),
             object=_named(row, "object"),
             weight=_number(row, number, path),
-            inverse_unique=_flag(row, "inverse_unique", unique, number, path),
+            inverse_unique=unique,
             source=path.name,
             source_relation=f"{path.name}:{row['relation']}",
             records=(row["record"] or f"row {number}",),
@@ -106,7 +115,7 @@ def _rows(path: Path, data: bytes) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError("the file is not UTF-8", file=path) from error
+        raise DataError("the file is not UTF-8", file=path, remedy="save it in UTF-8") from error
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
@@ -122,10 +131,17 @@ def _rows(path: Path, data: bytes) -> Iterator[tuple[int, dict[str, str]]]:
             row = dict.fromkeys((*_REQUIRED, *_OPTIONAL), "") | dict(zip(header, map(str.strip, values), strict=True))
             for key in _REQUIRED:
                 if not row[key]:
-                    raise DataError("the value is empty", file=path, row=number, key=key)
+                    raise DataError(
+                        "the value is empty", file=path, row=number, key=key, expected="a name in every row"
+                    )
             yield number, row
     except csv.Error as error:
-        raise DataError(f"no CSV: {error}", file=path, row=reader.line_num) from error
+        raise DataError(
+            f"no CSV: {error}",
+            file=path,
+            row=reader.line_num,
+            expected="values with a comma or a quote in them in quotes",
+        ) from error
 
 
 def _check_header(header: list[str], path: Path) -> None:
@@ -137,7 +153,7 @@ def _check_header(header: list[str], path: Path) -> None:
         )
     for name, count in Counter(header).items():
         if count > 1:
-            raise DataError("the column stands twice", file=path, row=1, key=name)
+            raise DataError("the column stands twice", file=path, row=1, key=name, expected="each column once")
         if name not in known:
             raise DataError(
                 "the column is not known", file=path, row=1, key=name, expected="one of " + ", ".join(known)

@@ -91,7 +91,7 @@ class States:
         return result
 
     def only(self, keep: Bool) -> "States":
-        """Return the states of the rows that are kept."""
+        """Return the states of the rows that are kept; `keep` is of shape [n_rows]."""
         return States(self.header, self.layers, self.width, self.shards, self.shard[keep], self.row[keep])
 
 
@@ -120,7 +120,7 @@ def open_states(folder: Path, query_ids: Sequence[str]) -> States:
     where: dict[str, StateRow] = {}
     for entry in read_rows(index, StateRow):
         if entry.query_id in where:
-            raise DataError("the query stands twice", file=index, row=entry.query_id)
+            raise DataError("the query stands twice", file=index, row=entry.query_id, expected="each query once")
         where[entry.query_id] = entry
     missing = [query for query in query_ids if query not in where]
     if missing:
@@ -133,14 +133,19 @@ def open_states(folder: Path, query_ids: Sequence[str]) -> States:
         )
     names = sorted({entry.shard for entry in where.values()})
     if not names:
-        raise DataError("the index is empty", file=index)
+        raise DataError("the index is empty", file=index, expected="a row for every query")
     shards = tuple(open_shard(folder / name) for name in names)
     _check_alike(shards)
     number = {name: place for place, name in enumerate(names)}
     found = [where[query] for query in query_ids]
     for entry in where.values():
         if not 0 <= entry.row < len(shards[number[entry.shard]].raw):
-            raise DataError(f"row {entry.row} is not in {entry.shard}", file=index, row=entry.query_id)
+            raise DataError(
+                f"row {entry.row} is not in {entry.shard}",
+                file=index,
+                row=entry.query_id,
+                remedy="extract the states anew",
+            )
     header = {key: value for key, value in shards[0].header.items() if key not in _PER_SHARD}
     return States(
         header=header,

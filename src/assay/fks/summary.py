@@ -37,13 +37,22 @@ class Number:
 
 
 def tidy(value: float | None, digits: int = DIGITS) -> float | None:
-    """Return a number as it is written: to significant digits, no negative zero, None for NaN.
+    """Return a number as it is written: to significant digits and decimals, no negative zero, None for NaN.
 
-    The last bits of logarithms and of long sums differ between processors; what is written must not.
+    The last bits of logarithms and of long sums differ between processors; what is written must not. All of them are
+    left where a sum should be 0, so that significant digits alone would print them.
     """
     if value is None or np.isnan(value):
         return None
-    return float(f"{value:.{digits}g}") + 0.0
+    return float(f"{round(value, digits):.{digits}g}") + 0.0
+
+
+def tidy_values(values: Array, digits: int = DIGITS) -> Array:
+    """Return numbers, shape [n], as they are written, NaN where undefined: what is ranked, so that equals are tied.
+
+    Equal shares that were added up in another order differ in their last bits, and ranks would count that.
+    """
+    return np.array([tidy(value, digits) for value in values], dtype=np.float64)
 
 
 @functools.lru_cache(maxsize=4)
@@ -77,7 +86,10 @@ def fact_means(
 
 
 def interval_columns(numerators: Array, denominators: Array | None, settings: BootstrapSettings) -> list[Interval]:
-    """Return bootstrap intervals of ratios of sums over units, one per column."""
+    """Return bootstrap intervals of ratios of sums over units, one per column.
+
+    `numerators` is of shape [n_units, n_columns], `denominators` of shape [n_units]; see `ratio_intervals`.
+    """
     if len(numerators) < 2:
         return [Interval(None, None, len(numerators))] * numerators.shape[1]
     return ratio_intervals(numerators, denominators, counts(len(numerators), settings), settings.level)
@@ -86,7 +98,10 @@ def interval_columns(numerators: Array, denominators: Array | None, settings: Bo
 def relation_macro(
     values: Array, relations: Sequence[str], settings: BootstrapSettings
 ) -> list[tuple[float | None, dict[str, Interval]]]:
-    """Return per column the unweighted mean of the relations' means, with the interval over relations."""
+    """Return per column of `values`, shape [n_facts, n_columns], the unweighted mean of the relations' means.
+
+    Beside it stands the interval when whole relations are resampled.
+    """
     if not len(values):
         return [(None, {"relation": NONE})] * values.shape[1]
     _, sums, sizes = group_sums(values, relations)

@@ -92,13 +92,13 @@ def read_templates(path: Path) -> dict[str, Template]:
     try:
         found = msgspec.json.decode(path.read_bytes(), type=dict[str, Template])
     except FileNotFoundError as error:
-        raise DataError("the file does not exist", file=path) from error
+        raise DataError("the file does not exist", file=path, expected="relation -> question texts") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(str(error), file=path, expected="relation -> question texts") from error
     for relation, template in found.items():
         problem = template.problem()
         if problem is not None:
-            raise DataError(problem, file=path, key=relation)
+            raise DataError(problem, file=path, key=relation, remedy="see src/assay/fks/data/templates.json")
     return found
 
 

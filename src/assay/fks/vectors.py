@@ -39,7 +39,7 @@ class View:
 
 
 def views(modes: Sequence[Whitening], moments: Moments, matrix: Array | None) -> dict[Whitening, View]:
-    """Return the views of a layer; `matrix` is the whitener that `zca` uses."""
+    """Return the views of a layer; `matrix`, shape [d, d], is the whitener that `zca` uses."""
     known: dict[Whitening, View] = {
         "none": View(),
         "center": View(moments.mean),
@@ -233,7 +233,10 @@ def _moved(view: View, x: Rows, scratch: Scratch) -> Rows:
 
 
 def whiten(centred: Array, matrix: Array) -> Array:
-    """Return `centred @ matrix` for an upper triangular matrix, in half the time; `centred` is overwritten."""
+    """Return `centred @ matrix` for an upper triangular matrix, in half the time; `centred` is overwritten.
+
+    Shapes are [n, d] and [d, d].
+    """
     from scipy.linalg.blas import dtrmm
 
     # Transposed views of both are what Fortran calls a lower triangle and its right-hand side: nothing is copied.

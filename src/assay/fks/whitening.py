@@ -1,4 +1,4 @@
-"""Mean, covariance and whitening of the states of one layer (specification section 9).
+"""Mean, covariance and whitening of the states of one layer.
 
 Cosines of whitened states depend on the shrunk covariance alone, so any W with W Wᵀ = Σ_λ⁻¹ gives the same numbers as
 ZCA's symmetric root. The inverse Cholesky factor is taken: at 2,304 dimensions it costs a twentieth of the root.
@@ -45,7 +45,7 @@ class Moments:
         return cls(n, shift + offset, scatter / n - np.outer(offset, offset))
 
     def transported(self, jacobian: Array) -> "Moments":
-        """Return the moments of J x without another pass over the rows."""
+        """Return the moments of J x without another pass over the rows; `jacobian` is J, shape [d, d]."""
         return Moments(self.n, jacobian @ self.mean, jacobian @ self.covariance @ jacobian.T)
 
 

@@ -1,4 +1,4 @@
-"""The layer window (specification section 8)."""
+"""The layer window: the upper blocks of a model, whose states are compared."""
 
 
 def layer_window(n_layers: int, percent: int = 40) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
-"""Words that the scorer knows, after normalisation and in six languages at once (specification section 5.8).
+"""Words that the scorer knows, after normalisation and in six languages at once.
 
-Any change of a list changes `scorer_version`, because the version carries the digest of this module's lists.
+Any change of a list that the scorer reads changes `scorer_version`, which carries the digest of these lists.
 Languages stand in the order English, French, Spanish, German, Russian, Chinese.
 """
 
@@ -74,14 +74,34 @@ RELATIVES = _words(
 )
 RANGE_WORDS = _words("to a bis до по 至 到")
 
+POLAR_PARTICLES = _words("yes oui si ja да no not non nein нет")
 YES_WORDS = _words(
-    "yes true correct right oui vrai si verdadero cierto correcto ja wahr richtig stimmt да верно правда"
+    "yes true correct right oui vrai vraie si verdadero verdadera verdad cierto correcto correcta ja wahr richtig"
+    " korrekt stimmt да верно правда правильно"
 )
 NO_WORDS = _words(
-    "no not false incorrect wrong untrue non faux falso incorrecto nein falsch unwahr нет неверно неправда ложь"
+    "no not false incorrect wrong untrue non faux fausse falso falsa incorrecto incorrecta nein falsch unwahr inkorrekt"
+    " нет неверно неправда неправильно ложь"
 )
-CHINESE_YES = ("正确", "是", "对", "真")
+CHINESE_YES = ("正确", "没错", "不错", "不假", "是", "对", "真")
 CHINESE_NO = ("不正确", "不是", "不对", "错误", "否", "不", "错", "假")
+# A finite verb, whose negator stands behind it: "stimmt leider nicht".
+YES_VERBS = _words("stimmt")
+# Negator -> words that may stand between it and a polar word, where the negator is no polar word by itself, or ends
+# in the copula: "nicht ganz richtig", "no es falso".
+NEGATION_FILLERS = {
+    "nicht": _words("ganz so wirklich vollig vollstandig unbedingt immer"),
+    "pas": _words("tout a fait vraiment entierement totalement completement toujours"),
+    "не": _words("совсем вполне полностью всегда"),
+    "no": _words("es era"),
+}
+# "the correct answer is ..." says which answer is meant, not that something is correct; so does "respuesta correcta".
+# And "la verdad es que ..." only leads on.
+ANSWER_NOUNS = (("answer",), ("response",), ("option",), ("choice",), ("答", "案"), ("的", "答", "案"), ("es", "que"))
+ANSWER_NOUNS_BEFORE = _words("respuesta opcion reponse option")
+# "Wahr ist das nicht", "true it is not": the negator ends a sentence that begins with what it denies.
+INVERTING = _words("ist war")
+PRONOUNS = _words("it this that ce c cela ca eso esto das es dies это 它 这")
 
 RUSSIAN_ENDINGS = _words(
     "а я о е и ы у ю ь й ой ей ою ею ом ем ам ям ами ями ах ях ого его ому ему ый ий ая яя ое ее ые ых их ым им"
@@ -89,6 +109,13 @@ RUSSIAN_ENDINGS = _words(
 )
 
 COPULAS = _words("is est es ist это 是")
+# Only clusters read the next two, so they are in no scorer version.
+# What stands before a copula that only leads to the answer: "the answer is a city", "it is the capital".
+LEAD_INS = PRONOUNS | _words(
+    "answer response guess think believe he she reponse pense crois il elle respuesta creo pienso el ella"
+    " antwort glaube denke er sie ответ думаю он она оно 答 想 认"
+)
+CLASSIFIERS = _words("a an un une una ein eine") | {"一"}
 
 MONTHS = {
     name: number
@@ -190,7 +217,8 @@ WHOLE_REFUSALS = _words("none null nothing")
 LISTS_OF_THE_VERSION = (
     ANSWER_KEYS, ARTICLES, LINKS, NEGATORS, NT_STEMS, ONLY, CHINESE_NEGATORS, CHINESE_CONTRASTS, CONTRAST_WORDS,
     CONTRAST_PHRASES, NEGATED_COPULAS, CONNECTORS, CONNECTOR_MARKS, DISJUNCTIONS, DISJUNCTION_PAIR,
-    DISJUNCTION_FILLERS, RELATIVES, RANGE_WORDS, YES_WORDS, NO_WORDS, CHINESE_YES, CHINESE_NO, RUSSIAN_ENDINGS,
+    DISJUNCTION_FILLERS, RELATIVES, RANGE_WORDS, YES_WORDS, NO_WORDS, CHINESE_YES, CHINESE_NO, YES_VERBS,
+    NEGATION_FILLERS, ANSWER_NOUNS, ANSWER_NOUNS_BEFORE, POLAR_PARTICLES, INVERTING, PRONOUNS, RUSSIAN_ENDINGS,
     COPULAS, MONTHS, DATE_FILLERS, YEAR_FILLERS, DECADE_NOUNS, CENTURY_NOUNS, CENTURY_NOUNS_BEFORE, BEFORE_AFTER,
     CHINESE_BEFORE_AFTER, REFUSAL_TRIGGERS, LATIN_REFUSALS, RUSSIAN_REFUSALS, CHINESE_REFUSALS,
     ACCENTED_REFUSALS, WHOLE_REFUSALS,

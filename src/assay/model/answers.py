@@ -26,6 +26,8 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
         As an endpoint counted them; local models know before.
     served, fingerprint : str
         Model and system fingerprint that an endpoint reported with the answer.
+    stopped : bool
+        Whether an endpoint's answer is known to have ended at a stop string.
     """
 
     text: str
@@ -34,6 +36,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     n_prompt_tokens: int | None = None
     served: str = ""
     fingerprint: str = ""
+    stopped: bool = False
 
     def to_bytes(self) -> bytes:
         """Return the bytes that the store keeps."""
@@ -66,7 +69,8 @@ def row_key(
     model : str
         `assay.model.identity.model_identity` of the lock entry.
     engine : dict
-        Identity of the engine: name, version, batch rule, attention, dtype, versions, device, instruction set.
+        Identity of the engine: name, version, batch rule, attention, dtype, versions, device, instruction set. Added
+        here for engines of this process: the library that makes text of tokens and, with a seed, the one that draws.
     prompt : str
         Digest of the prompt's token ids; for endpoints, of the prompt itself.
     seed : int or None
@@ -78,7 +82,7 @@ def row_key(
             "row_version": ROW_VERSION,
             "model": model,
             "engine": dict(engine),
-            "tokenizers": _tokenizers(),
+            **({} if engine.get("engine") == "endpoint" else _libraries(seed is not None)),
             "decoding": msgspec.to_builtins(decoding),
             "prompt": prompt,
             "sample_index": sample_index,
@@ -88,9 +92,9 @@ def row_key(
 
 
 @functools.cache
-def _tokenizers() -> str:
-    # Reading it takes longer than everything else that is done for a row.
-    return version("tokenizers")
+def _libraries(sampling: bool) -> dict[str, str]:
+    # Reading versions takes longer than everything else that is done for a row.
+    return {name: version(name) for name in ("tokenizers", *(("numpy",) if sampling else ()))}
 
 
 def finished_rows(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -25,6 +25,8 @@ class Prepared(msgspec.Struct, frozen=True):
         For local models.
     prompt : PromptRow or None
         For endpoints.
+    longest : int or None
+        Tokens that the prompt may have, where only a server's answer tells how many there are.
     """
 
     sha256: str
@@ -32,6 +34,7 @@ class Prepared(msgspec.Struct, frozen=True):
     truncated: bool
     token_ids: list[int] | None = None
     prompt: PromptRow | None = None
+    longest: int | None = None
 
 
 class Task(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -89,7 +90,11 @@ class Cache:
             folder.mkdir(parents=True, exist_ok=True)
             file = (folder / f"{name}.lock").open("ab")
         with file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print(f"waiting for another process that fills {self.root}", file=sys.stderr, flush=True)  # noqa: T201
+                fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
     def fill(self, folder: Path, make: Callable[[Path], None], origin: Mapping[str, Any]) -> Path:
@@ -105,6 +110,7 @@ class Cache:
             work = folder.parent / f".{folder.name}.{secrets.token_hex(6)}.tmp"
             try:
                 with _explained(folder):
+                    remove_leftovers(folder)
                     work.mkdir(parents=True)
                     make(work)
                     contents = {
@@ -118,6 +124,15 @@ class Cache:
             finally:
                 shutil.rmtree(work, ignore_errors=True)
         return folder
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what killed processes left of a file or folder that they were making; the caller holds its lock."""
+    for left in path.parent.glob(f".{path.name}.*.tmp"):
+        if left.is_dir():
+            shutil.rmtree(left)
+        else:
+            left.unlink()
 
 
 def contents(folder: Path) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from assay.errors import ModelError
+from assay.model.loading import lacking
 
 # Control tokens after which nothing belongs to the answer. A GGUF file names one end token, while models have two: one
 # for the turn of a chat, one for the text. llama.cpp, whose format it is, stops at every token with such a text.
@@ -30,6 +32,7 @@ _ENDS = frozenset(
         "<\uff5cend\u2581of\u2581sentence\uff5c>",
     }
 )
+_BLOCK = re.compile(r"blk\.(\d+)\.")
 
 
 def run_conversion(gguf: Path, folder: Path) -> None:
@@ -51,18 +54,31 @@ def run_conversion(gguf: Path, folder: Path) -> None:
         raise ModelError(
             f"the GGUF file cannot be converted: {reason}",
             file=gguf,
-            expected="an architecture that transformers reads",
+            expected="a whole file of an architecture that transformers reads",
+            remedy="take the model's own folder (kind: hub or folder), or let llama.cpp serve it (kind: endpoint)",
         )
 
 
 def convert(gguf: Path, folder: Path) -> None:
-    """Write a GGUF file's model and tokenizer as a plain safetensors folder in float32."""
+    """Write a GGUF file's model and tokenizer as a plain safetensors folder in float32.
+
+    Raises
+    ------
+    ModelError
+        If the file lacks a tensor, or holds what transformers would leave out of the model.
+    """
+    if lack := left_out(gguf):
+        raise ModelError(lack)
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     where = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
     tokenizer = AutoTokenizer.from_pretrained(**where)
-    model = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
+    model, report = AutoModelForCausalLM.from_pretrained(
+        **where, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
+    )
+    if lack := lacking(report):
+        raise ModelError(lack)
     # A model that came from GGUF counts as quantised and refuses to be saved, although its weights are plain by now.
     model.hf_quantizer = None
     if hasattr(model.config, "quantization_config"):
@@ -73,6 +89,29 @@ def convert(gguf: Path, folder: Path) -> None:
     tokenizer.name_or_path = ""
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+
+
+def left_out(file: Path) -> str | None:
+    """Return what of a GGUF file decides answers and yet is not read by transformers; None if nothing is.
+
+    It takes positions as unscaled, whatever the file says (Llama 3.1 and its successors keep the scales in a tensor),
+    and passes over blocks above the stated number.
+    """
+    from gguf import GGUFReader
+
+    reader = GGUFReader(file)
+    about = {name: field.contents() for name, field in reader.fields.items()}
+    architecture = about.get("general.architecture")
+    kind, factor = (about.get(f"{architecture}.rope.scaling.{key}") for key in ("type", "factor"))
+    if architecture != "gpt-oss" and kind not in (None, "none") and factor != 1:
+        return f"it scales positions ({architecture}.rope.scaling.type is {kind!r}), which transformers does not read"
+    for tensor in reader.tensors:
+        if tensor.name.startswith(("rope_freqs.", "rope_factors_")) and (tensor.data != 1).any():
+            return f"it scales positions (tensor {tensor.name}), which transformers does not read"
+        block = _BLOCK.match(tensor.name)
+        if block and int(block[1]) >= about.get(f"{architecture}.block_count", 0):
+            return f"it has more blocks than it says: tensor {tensor.name}"
+    return None
 
 
 def end_tokens(tokenizer: Any, named: int | list[int] | None) -> list[int]:
@@ -107,7 +146,8 @@ def main(arguments: list[str]) -> int:
         with contextlib.redirect_stdout(sys.stderr):
             convert(Path(gguf), Path(folder))
     except Exception as error:  # noqa: BLE001 - whatever a library raises about this file is the answer to the parent
-        print(f"{type(error).__name__}: {' '.join(str(error).split())[:500]}", file=sys.stderr)  # noqa: T201
+        kind = "" if isinstance(error, ModelError) else f"{type(error).__name__}: "
+        print(f"{kind}{' '.join(str(error).split())[:500]}", file=sys.stderr)  # noqa: T201
         return 1
     return 0
 

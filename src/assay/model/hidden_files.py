@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from assay.canonical import canonical_text, digest
-from assay.errors import ArtifactError, ConfigError, ModelError
+from assay.errors import ConfigError, ModelError
 from assay.model.hidden import TopState, check_layers, last_token_states, states_identity
 from assay.records.atomic import atomic_file
 from assay.records.jsonl import write_rows
@@ -73,14 +72,12 @@ def write_states(
     rows_per_shard : int
         Decides peak memory (rows x layers x width numbers, twice while they are written) and the file names.
     progress : Progress, optional
-        Told of every row, with its prompt's tokens; rows of shards that stand already count without tokens.
+        Told of every row, with its prompt's tokens; rows of shards that stand already are skipped.
 
     Raises
     ------
     ModelError
         If a state is not finite, naming the row.
-    ArtifactError
-        If the disk is full; finished shards are kept.
     """
     if dtype not in STORED_DTYPES:
         raise ConfigError(f"states cannot be stored as {dtype!r}", key="dtype", expected=" or ".join(STORED_DTYPES))
@@ -92,19 +89,12 @@ def write_states(
         if not _stands(path, metadata):
             _write_shard(path, _shard_states(model, shard, layers, top_state, dtype, progress), metadata)
         elif progress is not None:
-            progress.add(len(shard), 0)
+            progress.skip(len(shard))
 
-    try:
-        _keep_own_shards(folder, model)
-        index = _write_shards(folder, iter(requests), rows_per_shard, write_shard)
-        write_rows(folder / INDEX, index)
-        (folder / _MADE_BY).unlink()
-    except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-            raise
-        raise ArtifactError(
-            "the disk is full", file=folder, remedy="free some space and run again: finished shards are kept"
-        ) from error
+    _keep_own_shards(folder, model)
+    index = _write_shards(folder, iter(requests), rows_per_shard, write_shard)
+    write_rows(folder / INDEX, index)
+    (folder / _MADE_BY).unlink()
     return len(index)
 
 

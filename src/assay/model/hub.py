@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.config.models import Hub, ModelEntry
 from assay.errors import ModelError
+from assay.model.files import raise_full_disk
 from assay.records.atomic import atomic_file
 
 # No pickled weights, which can run code, and no code.
@@ -53,6 +54,8 @@ def download(entry: ModelEntry, folder: Path) -> None:
     ------
     ModelError
         With the hub's reason.
+    OSError
+        If the disk is full.
     """
     source = _source(entry)
     folder.mkdir(parents=True, exist_ok=True)
@@ -62,6 +65,7 @@ def download(entry: ModelEntry, folder: Path) -> None:
     }
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, env=environment)
     if done.returncode != 0:
+        raise_full_disk(done.stderr)
         reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
         raise ModelError(
             f"{source.repo} at {source.revision[:12]} cannot be had: {reason}",

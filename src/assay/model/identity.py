@@ -10,6 +10,7 @@ from assay.config.models import Embedded, Endpoint, Gguf, Hub, ModelEntry, Tiny
 from assay.errors import ModelError
 from assay.model.cache import TINY_BUILDER, Cache, contents, model_folder
 from assay.model.files import known_digest
+from assay.model.folder import check_folder
 
 _PATTERNS = (
     "*.safetensors",
@@ -37,7 +38,7 @@ def lock_entry(entry: ModelEntry, cache: Cache | None = None) -> dict[str, Any]:
     Raises
     ------
     ModelError
-        If the weights are not on this machine.
+        If the weights are not on this machine, or the model cache no longer holds what was put there.
     EndpointError
         If the server does not answer or does not serve the model.
     """
@@ -55,6 +56,7 @@ def lock_entry(entry: ModelEntry, cache: Cache | None = None) -> dict[str, Any]:
         case Hub():
             locked |= {"repo": source.repo, "revision": source.revision}
         case Embedded() | Gguf():
+            _check_filled(entry, folder)
             locked |= contents(folder)["origin"]
     return locked
 
@@ -71,15 +73,8 @@ def model_identity(locked: Mapping[str, Any]) -> str:
 
 def file_digests(folder: Path) -> dict[str, str]:
     """Return name and digest of every file of a model folder that decides an answer, sorted by name."""
-    names = _deciding(folder)
-    if not any(name.endswith(".safetensors") for name in names):
-        raise ModelError(
-            "the folder holds no weights",
-            file=folder,
-            expected="*.safetensors",
-            remedy="correct source.path in the registry, or fetch the model",
-        )
-    return {name: content_digest(folder / name) for name in names}
+    check_folder(folder)
+    return {name: content_digest(folder / name) for name in _deciding(folder)}
 
 
 def _deciding(folder: Path) -> list[str]:
@@ -95,7 +90,7 @@ def content_digest(path: Path) -> str:
             if isinstance(value, dict):
                 kept = {key: inner for key, inner in value.items() if key not in _REMARKS}
                 return bytes_digest(canonical_bytes(kept))
-        except ValueError:  # no JSON, or with NaN, which has no canonical form
+        except (ValueError, RecursionError):  # no JSON, or without a canonical form: NaN, endless nesting
             pass
     return known_digest(path)
 
@@ -116,23 +111,36 @@ def check_against_lock(entry: ModelEntry, locked: Mapping[str, Any], cache: Cach
     _check_source(entry, locked)
     folder = model_folder(entry, cache)
     if isinstance(entry.source, Tiny):
-        _check_tiny(entry, folder)
+        # Its bytes may differ between torch versions, so the lock holds none; the cache knows what was built here.
+        _check_filled(entry, folder)
         return folder
-    declared = dict(locked["files"])
+    declared = _declared_files(entry, locked)
     for name in sorted(declared):
         if parts == "tokenizer" and name.endswith(".safetensors"):
             continue
         path = folder / name
         if not path.is_file():
-            raise _differs(entry, path, "the file is missing", f"sha256 {declared[name][:12]}")
+            raise _differs(entry, folder, name, "the file is missing", f"sha256 {declared[name][:12]}")
         found = content_digest(path)
         if found != declared[name]:
-            raise _differs(
-                entry, path, f"the file is not the locked one: sha256 {found[:12]}", f"sha256 {declared[name][:12]}"
-            )
+            what = f"the file is not the locked one: sha256 {found[:12]}"
+            raise _differs(entry, folder, name, what, f"sha256 {declared[name][:12]}")
     for name in sorted(set(_deciding(folder)) - set(declared)):
-        raise _differs(entry, folder / name, "the lock does not know this file", "the locked files only")
+        raise _differs(entry, folder, name, "the lock does not know this file", "the locked files only")
     return folder
+
+
+def _declared_files(entry: ModelEntry, locked: Mapping[str, Any]) -> dict[str, str]:
+    files = locked.get("files")
+    if not isinstance(files, Mapping) or not all(isinstance(value, str) for value in files.values()):
+        raise ModelError(
+            f"the lock names no files of {entry.name}",
+            file="configs/lock.yaml",
+            key=f"models.{entry.name}.files",
+            expected="file name -> sha256",
+            remedy=f"run `assay lock {entry.name}`",
+        )
+    return dict(files)
 
 
 def _check_source(entry: ModelEntry, locked: Mapping[str, Any]) -> None:
@@ -159,21 +167,31 @@ def _check_source(entry: ModelEntry, locked: Mapping[str, Any]) -> None:
             )
 
 
-def _check_tiny(entry: ModelEntry, folder: Path) -> None:
-    # Its bytes may differ between torch versions, so the lock holds none; the cache knows what was built here.
+def _check_filled(entry: ModelEntry, folder: Path) -> None:
+    """Check that a folder of the model cache still is what was made there."""
     for name, declared in sorted(contents(folder)["files"].items()):
         path = folder / name
         if not path.is_file() or known_digest(path) != declared:
-            raise ModelError(
-                f"{entry.name} is damaged in the model cache", file=path, remedy=f"delete {folder}; it is built again"
-            )
+            raise ModelError(f"{entry.name} is damaged in the model cache", file=path, remedy=_restoring(entry, folder))
 
 
-def _differs(entry: ModelEntry, path: Path, what: str, expected: str) -> ModelError:
+def _restoring(entry: ModelEntry, folder: Path) -> str:
+    match entry.source:
+        case Embedded():
+            return f"delete {folder} and run `assay fetch --models {entry.name}`"
+        case Hub():  # the folder of a revision only points to files that revisions share
+            return f"delete {folder.parents[1]} and run `assay fetch --models {entry.name}`"
+        case Gguf() | Tiny():
+            return f"delete {folder}; it is built again"
+        case _:
+            return "restore it"
+
+
+def _differs(entry: ModelEntry, folder: Path, name: str, what: str, expected: str) -> ModelError:
     return ModelError(
         what,
-        file=path,
+        file=folder / name,
         key=entry.name,
         expected=expected,
-        remedy=f"restore it, or run `assay lock {entry.name}`, which makes it another model",
+        remedy=f"{_restoring(entry, folder)}, or run `assay lock {entry.name}`, which makes it another model",
     )

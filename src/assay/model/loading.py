@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import dataclass, field
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import ConfigError, ModelError
 from assay.model.engine import Engine
+from assay.model.folder import check_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import torch
 
     from assay.model.packed_linear import PreparedLinears
@@ -31,6 +36,8 @@ _KERNEL_VARIABLES = (
     "ONEDNN_MAX_CPU_ISA",
     "DNNL_MAX_CPU_ISA",
 )
+
+_NUMBER = re.compile(r"(.*?\.)(\d+)\.")
 
 
 def prepare_process(threads: int = 1) -> None:
@@ -119,6 +126,15 @@ class LoadedModel:
     fallback: str | None = None
     layout: tuple[tuple[int, int, int], ...] | None = field(default=None, repr=False)
 
+    @cached_property
+    def states_refusal(self) -> str | None:
+        """Why states of a model that generates in packs go one prompt at a time; None where they need not."""
+        if self.layout is None or self.weights.linears is None:
+            return None  # nothing that was not examined already
+        from assay.model.selftest import examine_states
+
+        return examine_states(self.weights)
+
 
 def load(
     folder: Path,
@@ -127,7 +143,7 @@ def load(
     engine: EngineName = "packed",
     *,
     threads: int = 1,
-    slots: int = 64,
+    slots: int = 128,
     batch_size: int = 32,
 ) -> LoadedModel:
     """Load a Hugging Face style folder (config, safetensors, tokenizer) without touching any hub.
@@ -176,7 +192,7 @@ def load_weights(folder: Path, dtype: str, device: str, threads: int) -> Weights
         raise ConfigError(f"dtype is {dtype!r}", key="dtype", expected=" or ".join(DTYPES))
     if threads < 1:
         raise ConfigError(f"threads is {threads}", key="threads", expected="at least 1")
-    _check_folder(folder)
+    check_folder(folder)
     prepare_process(threads)
     import torch
 
@@ -204,20 +220,6 @@ def load_weights(folder: Path, dtype: str, device: str, threads: int) -> Weights
     )
 
 
-def _check_folder(folder: Path) -> None:
-    if not folder.is_dir():
-        raise ModelError("the model folder does not exist", file=folder, remedy="fetch the model, or correct its path")
-    if not (folder / "config.json").is_file():
-        raise ModelError("the folder holds no config.json", file=folder, expected="a Hugging Face model folder")
-    if not any(folder.glob("*.safetensors")):
-        raise ModelError(
-            "the folder holds no weights",
-            file=folder,
-            expected="*.safetensors",
-            remedy="convert other formats first: pickled weights can run code, so they are not read",
-        )
-
-
 def _check_device(device: str) -> None:
     import torch
 
@@ -228,7 +230,6 @@ def _check_device(device: str) -> None:
 
 
 def _load_model(folder: Path, dtype: torch.dtype, device: str) -> Any:
-    from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
@@ -243,22 +244,48 @@ def _load_model(folder: Path, dtype: torch.dtype, device: str) -> Any:
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # reported below, with names
         )
-    except (SafetensorError, OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
-        raise ModelError(f"transformers cannot load the model: {_first_line(error)}", file=folder) from error
-    # transformers fills what is missing with random numbers and only warns.
-    wrong = {
-        name: sorted(map(str, report.get(name) or ())) for name in ("missing_keys", "mismatched_keys", "error_msgs")
-    }
-    for name, keys in wrong.items():
-        if keys:
-            shown = ", ".join(keys[:3]) + (" ..." if len(keys) > 3 else "")
-            raise ModelError(
-                f"the weights do not fit the config: {name.replace('_', ' ')} {shown}",
-                file=folder,
-                expected="a tensor for every parameter",
-                remedy="fetch or convert the model again",
-            )
+    except Exception as error:  # whatever the library raises about these files; its checks of configs know no bounds
+        raise ModelError(f"transformers cannot load the model: {first_words(error)}", file=folder) from error
+    if lack := lacking(report) or surplus(report, model):
+        raise ModelError(
+            lack,
+            file=folder,
+            expected="a tensor for every parameter, and every layer in use",
+            remedy="fetch or convert the model again",
+        )
     return model.to(device).eval().requires_grad_(False)
+
+
+def lacking(report: Mapping[str, Any]) -> str | None:
+    """Return what weights lack by the report of transformers, which fills it with random numbers and only warns."""
+    for name in ("missing_keys", "mismatched_keys", "error_msgs"):
+        if keys := sorted(map(str, report.get(name) or ())):
+            shown = ", ".join(keys[:3]) + (" ..." if len(keys) > 3 else "")
+            return f"the weights do not fit the config: {name.replace('_', ' ')} {shown}"
+    return None
+
+
+def surplus(report: Mapping[str, Any], model: Any) -> str | None:
+    """Return which layers the weights have beyond those of the config, which transformers leaves out.
+
+    Other tensors without a place are left out too (buffers of old versions, parts for other uses), and those of layers
+    that predict several tokens at once, where the config counts them.
+    """
+    if getattr(model.config.get_text_config(decoder=True), "num_nextn_predict_layers", None):
+        return None
+    own = {_layer(name) for name in model.state_dict()}
+    stacks = {layer[0] for layer in own if layer is not None}
+    for name in sorted(map(str, report.get("unexpected_keys") or ())):
+        layer = _layer(name)
+        if layer is not None and layer not in own and layer[0] in stacks:
+            return f"the weights do not fit the config: it names fewer layers than {name}"
+    return None
+
+
+def _layer(name: str) -> tuple[str, str] | None:
+    """Return the first number in a tensor's name, and what stands before it."""
+    found = _NUMBER.match(name)
+    return None if found is None else (found[1], found[2])
 
 
 def load_tokenizer(folder: Path) -> Any:
@@ -279,12 +306,14 @@ def load_tokenizer(folder: Path) -> Any:
             padding_side="left",
             clean_up_tokenization_spaces=False,
         )
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
-        raise ModelError(f"transformers cannot load the tokenizer: {_first_line(error)}", file=folder) from error
+    except Exception as error:
+        raise ModelError(f"transformers cannot load the tokenizer: {first_words(error)}", file=folder) from error
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+def first_words(error: Exception) -> str:
+    """Return what a library's error says: its first line, with the next one where that ends in a colon."""
+    lines = [line.strip() for line in str(error).strip().splitlines()] or [type(error).__name__]
+    return " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
 
 
 def _neutral_generation(model: Any, tokenizer: Any) -> frozenset[int]:

@@ -72,7 +72,11 @@ class LocalBackend:
         if self._running() is not None:
             return self._running_identity()
         known = store.note(self._note())
-        return self.start(store, tokens) if known is None else msgspec.json.decode(known, type=dict[str, Any])
+        try:
+            # A damaged note that still reads leads to no rows, and then to a start.
+            return msgspec.json.decode(known or "", type=dict[str, Any])
+        except msgspec.DecodeError:
+            return self.start(store, tokens)
 
     def start(self, store: RowStore, tokens: int) -> dict[str, Any]:
         """See `Backend.start`."""

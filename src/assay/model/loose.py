@@ -139,6 +139,8 @@ def _number(digits: str) -> int | float:
     if len(digits) > _MOST_DIGITS:
         raise LooseError("a number too long")
     plain = digits.replace("_", "")
+    if re.match(r"[-+]?0\d", plain):
+        raise LooseError("a number with a leading zero")  # a code or a date: 7 for 007 would be another value
     if re.fullmatch(r"[-+]?\d+", plain):
         return int(plain)
     value = float(plain)

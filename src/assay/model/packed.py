@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from assay.model.engine import Completion, Decoding, Request
     from assay.model.loading import Weights
 
-BATCH_RULE = "packed-2"
+BATCH_RULE = "packed-3"
 """Raise the number with every change of packing or attention that can change bits."""
 
 Layout = tuple[tuple[int, int, int], ...]
@@ -113,8 +113,8 @@ class PackedEngine:
         weights: Weights,
         layout: Layout,
         *,
-        slots: int = 64,
-        prompt_tokens: int = 512,
+        slots: int = 128,
+        prompt_tokens: int = 1024,
         slab_bytes: int = 1 << 30,
         lanes: int = 1,
     ) -> None:
@@ -137,9 +137,9 @@ class PackedEngine:
         }
 
     def generate(self, requests: Iterable[Request], decoding: Decoding) -> Iterator[Completion]:
-        """See `Engine.generate`; the longest rows start first, which puts equal lengths side by side."""
+        """See `Engine.generate`; the longest rows start first, equal lengths and equal beginnings side by side."""
         checked = check_requests(requests, decoding, self.weights)
-        checked.sort(key=lambda row: (-len(row.token_ids) - row.max_new_tokens, -len(row.token_ids)))
+        checked.sort(key=lambda row: (-len(row.token_ids) - row.max_new_tokens, -len(row.token_ids), row.token_ids))
         rows = deque(
             UnfinishedRow(request, decoding, self.weights.tokenizer, self.weights.eos_ids) for request in checked
         )

@@ -16,7 +16,7 @@ import torch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.model.packing import Decoded, Step
+    from assay.model.packing import Decoded, Prompts, Slab, Step
 
 NAME = "assay_packed"
 """Name under which transformers knows this attention."""
@@ -105,14 +105,17 @@ def packed_attention(
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     out = query.new_empty(query.shape[2], query.shape[1], value.shape[-1])
     out[step.n_real :] = 0.0
-    _keep(step, layer, key[0], value[0])
+    if step.n_decoded:
+        _keep_decoded(step, layer, key[0], value[0])
     with _one_thread():
         for group in step.decoded(sliding_window) if step.n_decoded else ():
             out[group.tokens] = _decode(step, group, layer, query[0], scale, softcap)
         for prompts in step.prompts:
-            tokens = slice(prompts.first, prompts.end)
-            q, k, v = (_by_row(tensor[0, :, tokens], prompts.length) for tensor in (query, key, value))
-            out[tokens] = _prefill(module, q, k, v, scale, softcap, sliding_window).flatten(0, 1)
+            q, k, v = (prompts.by_row(tensor[0]) for tensor in (query, key, value))
+            if step.slab is not None:
+                _keep_prompts(step.slab, prompts, layer, k, v)
+            rows = _prefill(module, q, k, v, scale, softcap, sliding_window)
+            out[prompts.first : prompts.end] = prompts.by_token(rows)
     return out.unsqueeze(0), None
 
 
@@ -132,26 +135,20 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _by_row(tensor: torch.Tensor, length: int) -> torch.Tensor:
-    # [heads, rows * length, width] -> [rows, heads, length, width], without copying.
-    heads, tokens, width = tensor.shape
-    return tensor.view(heads, tokens // length, length, width).transpose(0, 1)
+def _keep_decoded(step: Step, layer: int, key: torch.Tensor, value: torch.Tensor) -> None:
+    # Writes keys and values of decoded tokens, [heads, tokens, width], to the slab.
+    assert step.slab is not None
+    for new, kept in zip((key, value), step.slab.of(layer), strict=True):
+        kept[step.decode_slots, :, step.decode_positions] = new[:, : step.n_decoded].transpose(0, 1)
 
 
-def _keep(step: Step, layer: int, key: torch.Tensor, value: torch.Tensor) -> None:
-    # Writes this step's keys and values, [heads, tokens, width], to the slab.
-    if step.slab is None:
-        return
-    for new, kept in ((key, step.slab.keys[layer]), (value, step.slab.values[layer])):
-        if step.n_decoded:
-            kept[step.decode_slots, :, step.decode_positions] = new[:, : step.n_decoded].transpose(0, 1)
-        for prompts in step.prompts:
-            rows = _by_row(new[:, prompts.first : prompts.end], prompts.length)
-            first, n = prompts.slots[0], len(prompts.slots)
-            if prompts.slots == tuple(range(first, first + n)):
-                kept[first : first + n, :, : prompts.length] = rows
-            else:
-                kept[list(prompts.slots), :, : prompts.length] = rows
+def _keep_prompts(slab: Slab, prompts: Prompts, layer: int, key: torch.Tensor, value: torch.Tensor) -> None:
+    # Writes keys and values of prompts, [prompts, heads, length, width], to the slab.
+    first, n = prompts.slots[0], len(prompts.slots)
+    side_by_side = prompts.slots == tuple(range(first, first + n))
+    slots = slice(first, first + n) if side_by_side else list(prompts.slots)
+    for new, kept in zip((key, value), slab.of(layer), strict=True):
+        kept[slots, :, : prompts.length] = new
 
 
 def _decode(
@@ -197,10 +194,12 @@ def _prefill(
 
     length = query.shape[2]
     limited = window is not None and length > window
-    if softcap is None and not limited:
+    # torch's kernel wants values as wide as keys; where they are not (multi-head latent attention), plain products of
+    # all rows take its place, whose bits depend on how many rows there are.
+    if softcap is None and not limited and query.shape[-1] == value.shape[-1]:
         out: torch.Tensor = sdpa_attention_forward(module, query, key, value, None, scaling=scale, is_causal=True)[0]
         return out
-    # No call for several rows was found safe with a mask or a soft cap: one row at a time.
+    # No call for several rows was found safe otherwise: one row at a time.
     reach = window if limited else None
     rows = (slice(row, row + 1) for row in range(len(query)))
     return torch.cat([_prefill_row(query[row], key[row], value[row], scale, softcap, reach) for row in rows])

@@ -1,9 +1,10 @@
 """What one step of a packed batch holds: which tokens belong to whom, and where their keys and values are kept.
 
 A step is one tensor of tokens without padding: one token of every row that is being decoded, then whole prompts
-of rows that start (equal lengths side by side), then dummy tokens up to a minimum. `specs` of the rule, measured
-per kernel: a linear layer gives a row the same bits whatever stands beside it, as long as there are at least 12 rows
-per thread, so every call gets at least `minimum_rows`.
+of rows that start (equal lengths side by side), then some dummy tokens. Prompts of one length that begin
+alike share the tokens of their beginning. The rule behind all this, measured per kernel: a linear layer gives a row
+the same bits whatever stands beside it, as long as there are at least 12 rows per thread, so every call gets at least
+`minimum_rows`, and one of few numbers of rows (`padded_rows`).
 """
 
 from __future__ import annotations
@@ -26,29 +27,71 @@ _MOST_SPAN = 1.5
 _MINIMUM_ROWS = 16
 _ROWS_PER_THREAD = 12
 
+# Sharing copies queries, keys and values in every layer: fewer spared tokens than this part would not pay for it.
+_LEAST_SPARED = 1 / 16
+
 
 def minimum_rows(threads: int) -> int:
     """Return the fewest rows that a linear layer may see when torch uses this many threads."""
     return max(_MINIMUM_ROWS, _ROWS_PER_THREAD * threads)
 
 
-def round_up(length: int) -> int:
-    """Return the capacity of a length: the next multiple of `BLOCK`."""
-    return -(-length // BLOCK) * BLOCK
+def padded_rows(rows: int) -> int:
+    """Return the rows, dummies included, of a call that needs at least so many: at most a sixteenth more, or three.
+
+    oneDNN compiles code for every number of rows and shape of a layer, and keeps it: measured 0.7 MB each, a gigabyte
+    after some thousand prompts. Rounded up there are 79 numbers up to 1,152.
+    """
+    return round_up(rows, max(4, (1 << rows.bit_length()) // 32))
+
+
+def round_up(length: int, unit: int = BLOCK) -> int:
+    """Return the next multiple of the unit, by default the capacity of a length."""
+    return -(-length // unit) * unit
 
 
 @dataclass(frozen=True)
 class Prompts:
-    """Prompts of one length in a step: tokens `first` to `first + len(slots) * length`, row after row."""
+    """Prompts of one length in a step.
+
+    What a token is, and what it attends to, depends on the tokens before it and on the length of its prompt only. So
+    prompts of one length have the same keys, values and states, bit for bit, as far as they begin alike, and everything
+    but attention is computed once for the tokens that they share.
+
+    Attributes
+    ----------
+    first, end : int
+        Range of their tokens in the step.
+    length : int
+        Tokens of each prompt.
+    slots : tuple of int
+        Slot of each prompt.
+    places : tensor [prompts * length] or None
+        Prompt after prompt, the token of each position, counted from `first`; None where that is simply 0, 1, 2, ...
+    owners : tensor [end - first] or None
+        For each token one place in `places` where it stands.
+    """
 
     first: int
+    end: int
     length: int
     slots: tuple[int, ...]
+    places: torch.Tensor | None = None
+    owners: torch.Tensor | None = None
 
-    @property
-    def end(self) -> int:
-        """Index of the token after the last one."""
-        return self.first + len(self.slots) * self.length
+    def by_row(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Give every prompt all its tokens: [heads, tokens of the step, width] to [prompts, heads, length, width]."""
+        own = tensor[:, self.first : self.end]
+        if self.places is not None:
+            # Strides as without sharing, where tokens lie side by side: products may choose their way by them.
+            own = own.transpose(0, 1).index_select(0, self.places).transpose(0, 1)
+        heads, tokens, width = own.shape
+        return own.view(heads, tokens // self.length, self.length, width).transpose(0, 1)
+
+    def by_token(self, rows: torch.Tensor) -> torch.Tensor:
+        """Return to the tokens of the step: [prompts, length, heads, width] to [end - first, heads, width]."""
+        flat = rows.flatten(0, 1)
+        return flat if self.owners is None else flat.index_select(0, self.owners)
 
 
 @dataclass(frozen=True)
@@ -88,9 +131,9 @@ class Step:
     Attributes
     ----------
     token_ids, position_ids : tensor [1, tokens]
-    wanted : tensor [at least minimum rows]
+    wanted : tensor [padded rows]
         Tokens whose logits or states are wanted: decoded rows, then prompts in the order of `prompts`, then
-        repetitions of the first one up to the minimum.
+        repetitions of the first one.
     n_wanted : int
         Without the repetitions.
     decode_slots, decode_positions : tensor [decoded rows]
@@ -237,14 +280,16 @@ def make_step(
     prompts = []
     for length, group in groupby(starting, key=lambda row: len(row[1])):
         rows = list(group)
-        prompts.append(Prompts(len(token_ids), length, tuple(slot for slot, _ in rows)))
-        for _, tokens in rows:
-            token_ids.extend(tokens)
-            positions.extend(range(length))
-            wanted.append(len(token_ids) - 1)
-    dummies = max(0, least - len(token_ids))
+        first = len(token_ids)
+        part, computed, places = _laid_out(first, rows, device)
+        token_ids.extend(rows[row][1][place] for row, place in computed)
+        positions.extend(place for _, place in computed)
+        prompts.append(part)
+        last = range(length - 1, length * len(rows), length)
+        wanted.extend(first + places[place] for place in last)
+    dummies = padded_rows(max(least, len(token_ids))) - len(token_ids)
     n_wanted = len(wanted)
-    wanted.extend(wanted[:1] * max(0, least - n_wanted))
+    wanted.extend(wanted[:1] * (padded_rows(max(least, n_wanted)) - n_wanted))
 
     def tensor(values: Sequence[int]) -> torch.Tensor:
         return torch.tensor(values, dtype=torch.long, device=device)
@@ -259,3 +304,36 @@ def make_step(
         prompts=tuple(prompts),
         slab=slab,
     )
+
+
+def _laid_out(
+    first: int, rows: Sequence[tuple[int, Sequence[int]]], device: torch.device
+) -> tuple[Prompts, list[tuple[int, int]], list[int]]:
+    # Prompts of one length from the token `first` on, and what `_shared` says of their tokens.
+    length = len(rows[0][1])
+    slots = tuple(slot for slot, _ in rows)
+    computed, places = _shared([tokens for _, tokens in rows])
+    end = first + len(computed)
+    if len(computed) == len(places):
+        return Prompts(first, end, length, slots), computed, places
+    owners = [row * length + place for row, place in computed]
+    tensors = (torch.tensor(places, device=device), torch.tensor(owners, device=device))
+    return Prompts(first, end, length, slots, *tensors), computed, places
+
+
+def _shared(rows: Sequence[Sequence[int]]) -> tuple[list[tuple[int, int]], list[int]]:
+    # The (row, place) of each token that must be computed, and for each token of each row the index of its computation.
+    nodes: dict[tuple[int, int], int] = {}
+    computed: list[tuple[int, int]] = []
+    places = []
+    for row, tokens in enumerate(rows):
+        node = -1
+        for place, token in enumerate(tokens):
+            known = nodes.setdefault((node, token), len(computed))
+            if known == len(computed):
+                computed.append((row, place))
+            places.append(node := known)
+    if len(places) - len(computed) >= _LEAST_SPARED * len(places):
+        return computed, places
+    computed = [(row, place) for row, tokens in enumerate(rows) for place in range(len(tokens))]
+    return computed, list(range(len(computed)))

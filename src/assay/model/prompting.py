@@ -10,6 +10,7 @@ from assay.canonical import digest
 from assay.config.models import ModelEntry, PromptPolicy
 from assay.errors import ConfigError, ModelError
 from assay.model.chat import merge_system, plain_messages, transcript, with_tools_as_text
+from assay.model.loading import first_words, load_tokenizer, prepare_process
 from assay.records.rows import Message, PromptRow
 
 # Some templates print today's date. A prompt must not change over night, so their clock stands still.
@@ -50,15 +51,10 @@ class Encoder:
     """
 
     def __init__(self, folder: Path, entry: ModelEntry) -> None:
-        from assay.model.loading import load_tokenizer, prepare_process
-
         prepare_process()
         self._entry = entry
         self._tokenizer = load_tokenizer(folder)
         self.context = _context(folder, entry)
-        template = self._tokenizer.chat_template
-        # Models with several templates hold them by name.
-        self._template: str = "\n".join(template.values()) if isinstance(template, dict) else template or ""
         empty = self._tokenizer("")["input_ids"]
         self._bos: int | None = self._tokenizer.bos_token_id
         self._eos: int | None = self._tokenizer.eos_token_id
@@ -95,7 +91,7 @@ class Encoder:
         ids = {True: iter(self._ids(raw, True)), False: iter(self._ids(chats, False))}
         whole = [self._checked(p, next(ids[special])) for p, (_, special) in zip(prompts, rendered, strict=True)]
         policy = policy or self._entry.prompts
-        limit = self._limit(max_new_tokens, policy)
+        limit = longest_prompt(self._entry.name, self.context, max_new_tokens, policy)
         if limit is not None and policy.on_long == "refuse":
             self._refuse_long(prompts, whole, limit)
         return [self._cut(tokens, limit) for tokens in whole]
@@ -116,7 +112,7 @@ class Encoder:
             if prompt.text is not None:
                 return prompt.text, True
             return transcript(with_tools_as_text(prompt.messages or [], prompt.tools)), True
-        if not self._template:
+        if not self._tokenizer.chat_template:
             raise ModelError(
                 f"{self._entry.name} has no chat template",
                 row=prompt.query_id,
@@ -126,26 +122,38 @@ class Encoder:
         return self._templated(messages, prompt), False
 
     def _templated(self, messages: list[Message], prompt: PromptRow) -> str:
-        from jinja2 import TemplateError
-
-        tools = prompt.tools
-        if tools and "tools" not in self._template:
+        tools = prompt.tools or None
+        template = self._template(prompt, tools)
+        if tools and "tools" not in template:
             messages, tools = with_tools_as_text(messages, tools), None
-        plain = plain_messages(messages, native_tools="tool" in self._template)
+            template = self._template(prompt, None)
+        plain = plain_messages(messages, native_tools="tool" in template)
         try:
-            return self._apply(plain, tools)
-        except (TemplateError, TypeError, ValueError) as error:
+            return self._apply(template, plain, tools)
+        except Exception as error:  # noqa: BLE001 - a template is a program of the model's makers
             first = error
         try:
             # Some templates know no system role.
-            return self._apply(merge_system(plain), tools)
-        except (TemplateError, TypeError, ValueError) as error:
+            return self._apply(template, merge_system(plain), tools)
+        except Exception as error:
             raise ModelError(
                 f"the chat template of {self._entry.name} does not take these messages: {first}", row=prompt.query_id
             ) from error
 
-    def _apply(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> str:
-        template: str = self._tokenizer.get_chat_template(tools=tools)
+    def _template(self, prompt: PromptRow, tools: list[dict[str, Any]] | None) -> str:
+        """Return the template for a prompt with or without tools; some models have several, by name."""
+        try:
+            template: str = self._tokenizer.get_chat_template(tools=tools)
+        except ValueError as error:
+            raise ModelError(
+                f"{self._entry.name} has chat templates, but none for this prompt: {first_words(error)}",
+                row=prompt.query_id,
+                expected="one with the name default",
+                remedy="add it to the model folder and lock anew",
+            ) from error
+        return template
+
+    def _apply(self, template: str, messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> str:
         if "strftime_now" in template:
             template = _CLOCK + template
         text: str = self._tokenizer.apply_chat_template(
@@ -169,24 +177,13 @@ class Encoder:
                 f"the prompt begins with {leading} BOS tokens",
                 row=prompt.query_id,
                 expected="one, which the tokenizer or the template adds",
-                remedy="take the BOS text out of the prompt",
+                remedy="take the BOS text out of the prompt or of the template",
             )
         if self._adds_bos and not leading and self._bos is not None:
             tokens = [self._bos, *tokens]  # templates forget it
         if not tokens:
             raise ModelError("the prompt has no tokens", row=prompt.query_id, expected="at least one")
         return tokens
-
-    def _limit(self, max_new_tokens: int, policy: PromptPolicy) -> int | None:
-        limits = [policy.max_tokens]
-        if self.context is not None:
-            if self.context <= max_new_tokens:
-                raise ConfigError(
-                    f"max_new_tokens is {max_new_tokens}, but the context of {self._entry.name} has {self.context}",
-                    key="max_new_tokens",
-                )
-            limits.append(self.context - max_new_tokens)
-        return min((limit for limit in limits if limit is not None), default=None)
 
     def _refuse_long(self, prompts: Sequence[PromptRow], whole: list[list[int]], limit: int) -> None:
         long = [(p, len(tokens)) for p, tokens in zip(prompts, whole, strict=True) if len(tokens) > limit]
@@ -207,14 +204,33 @@ class Encoder:
         return Encoded(tokens, digest("token-ids", tokens), whole)
 
 
+def longest_prompt(model: str, context: int | None, max_new_tokens: int, policy: PromptPolicy) -> int | None:
+    """Return the most tokens that a prompt may have: the policy's, and what the context leaves for it.
+
+    Raises
+    ------
+    ConfigError
+        If the context leaves nothing.
+    """
+    limits = [policy.max_tokens]
+    if context is not None:
+        if context <= max_new_tokens:
+            raise ConfigError(
+                f"max_new_tokens is {max_new_tokens}, but the context of {model} has {context}", key="max_new_tokens"
+            )
+        limits.append(context - max_new_tokens)
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
 def _context(folder: Path, entry: ModelEntry) -> int | None:
     """Return the longest sequence: the model's own, or less where the registry says so."""
     from transformers import AutoConfig
 
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, KeyError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise ModelError(f"transformers does not know this model: {reason}", file=folder / "config.json") from error
+    except Exception as error:
+        raise ModelError(
+            f"transformers does not know this model: {first_words(error)}", file=folder / "config.json"
+        ) from error
     own = getattr(config.get_text_config(decoder=True), "max_position_embeddings", None)
     return min((n for n in (own, entry.context) if n is not None), default=None)

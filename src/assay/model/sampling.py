@@ -64,7 +64,7 @@ def _draw(logits: NDArray[np.float64], decoding: Decoding, point: float) -> int:
 def nucleus(
     logits: NDArray[np.float64], temperature: float, top_k: int, top_p: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the token ids that may be drawn and their weights, which need not sum to 1.
+    """Return the token ids that may be drawn and their weights, shape [n] each; weights need not sum to 1.
 
     First `top_k`, then `top_p` of what is left, as is usual. The nucleus is the shortest head of the tokens in
     order of falling probability whose sum reaches `top_p`; ties go to the lower id. Without both limits the ids

@@ -3,6 +3,7 @@
 Three questions: does the architecture keep rows apart in all it does (read off the model), does the packed path
 compute what the model computes (against the plain forward pass), and does a row keep its bits in packs of other
 sizes (the kernels of this processor)? A no is no error: the model then runs one row at a time, under another key.
+Generation and states use different kernels for linear layers, so each has its own examination.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.packed import Forward, Layout
 from assay.model.packed_attention import NotServedError, observed, register
-from assay.model.packing import Slab, round_up
+from assay.model.packing import Slab, minimum_rows, padded_rows, round_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from assay.model.loading import Weights
 
 _PACKS = (16, 17, 64, 300)
+# More tokens than a step holds, and more rows than want logits: too much for trial packs, so layers are tried alone.
+_MOST_TOKENS, _MOST_WANTED = 1216, 128
 _PROBE_LENGTH = 13
 _NEIGHBOUR_LENGTHS = (_PROBE_LENGTH, 5, 21, 1)
+_COMMON_LENGTH = 8
 # A window is tested by a prompt that is longer, unless that costs more than the test is worth.
 _LONGEST_TESTED_WINDOW = 512
 # Largest difference to the plain forward pass, relative to the largest logit: rounding gives 1e-6 and 1e-2.
@@ -49,13 +53,13 @@ def examine(weights: Weights) -> Verdict:
         return Verdict(refusal=refusal)
     register()
     try:
-        verdict = _examine(weights)
+        verdict = _examine(Forward(weights))
         if verdict.refusal is None or weights.linears is None:
             return verdict
         # torch's own way may keep bits where oneDNN does not.
         linears, weights.linears = weights.linears, None
         linears.use(prepared=False)
-        second = _examine(weights)
+        second = _examine(Forward(weights))
         if second.refusal is not None:
             weights.linears = linears
         return second
@@ -63,6 +67,11 @@ def examine(weights: Weights) -> Verdict:
         return Verdict(refusal=f"packed attention does not serve the model: {error}")
     except (RuntimeError, TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
         return Verdict(refusal=f"the model does not run in packs: {type(error).__name__}: {error}")
+
+
+def examine_states(weights: Weights) -> str | None:
+    """Return why packs would change states of a model that generates in packs, or None."""
+    return _examine(Forward(weights, prepared=False), decodes=False).refusal
 
 
 def architecture_refusal(model: Any) -> str | None:
@@ -98,10 +107,10 @@ def _rope_types(parameters: object) -> Iterator[str]:
             yield from _rope_types(inner)
 
 
-def _examine(weights: Weights) -> Verdict:
+def _examine(forward: Forward, *, decodes: bool = True) -> Verdict:
     import torch
 
-    forward = Forward(weights)
+    weights = forward.weights
     probe = _tokens(weights, 0, _PROBE_LENGTH + 1)
     with observed() as seen:
         forward.logits(forward.step([], [(0, probe)], None))
@@ -109,7 +118,7 @@ def _examine(weights: Weights) -> Verdict:
         return Verdict(refusal=f"{len(seen)} of its {weights.n_layers} layers use the attention interface")
     layout = tuple(seen[layer][:3] for layer in range(weights.n_layers))
     windows = {seen[layer][3] for layer in seen}
-    if refusal := _unseen_window(weights.model, seen):
+    if refusal := _unseen_window(weights.model, seen) or _uneven_layer(forward):
         return Verdict(refusal=refusal)
 
     tests: list[tuple[list[int], tuple[int, ...]]] = [(probe, _PACKS)]
@@ -119,11 +128,11 @@ def _examine(weights: Weights) -> Verdict:
     threads = torch.get_num_threads()
     expected = [_plain_logits(weights, tokens) for tokens, _ in tests]
     for (tokens, totals), plain in zip(tests, expected, strict=True):
-        results = [_Pack(forward, layout, tokens, total).logits() for total in totals]
+        results = [_Pack(forward, layout, tokens, total).logits(decodes) for total in totals]
         if threads > 1:
             torch.set_num_threads(1)
             try:
-                results.append(_Pack(forward, layout, tokens, totals[0]).logits())
+                results.append(_Pack(forward, layout, tokens, totals[0]).logits(decodes))
             finally:
                 torch.set_num_threads(threads)
         if refusal := _difference(weights, plain, results[0]):
@@ -145,8 +154,35 @@ def _unseen_window(model: Any, seen: dict[int, tuple[int, int, int, int | None]]
     return None
 
 
+def _uneven_layer(forward: Forward) -> str | None:
+    # A linear layer in which rows of the largest steps have other bits than in the smallest.
+    import torch
+    from transformers.pytorch_utils import Conv1D
+
+    forward.attend()
+    model = forward.weights.model
+    output = model.get_output_embeddings()
+    layers = [layer for layer in model.get_decoder().modules() if isinstance(layer, torch.nn.Linear | Conv1D)]
+    least = minimum_rows(torch.get_num_threads())
+    shapes = set()
+    for layer in (*layers, output):
+        linear = isinstance(layer, torch.nn.Linear)
+        width, *rest = (layer.in_features, layer.out_features) if linear else layer.weight.shape
+        if (shape := (width, *rest, layer.bias is None)) in shapes:
+            continue
+        shapes.add(shape)
+        total = _MOST_WANTED if layer is output else _MOST_TOKENS
+        rows = torch.arange(total * width, device=forward.device).sin().view(1, total, width).to(model.dtype)
+        with torch.inference_mode():
+            whole = layer(rows)
+            parts = (slice(least), slice(-least, None), slice(3, 3 + padded_rows(least + 1)))
+            if not all(torch.equal(layer(rows[:, part]), whole[:, part]) for part in parts):
+                return f"a row changes its bits in steps of {total} tokens on this processor"
+    return None
+
+
 class _Pack:
-    """The probe among neighbours: its prompt, then one decoded token, in two steps of `total` tokens each."""
+    """The probe among neighbours: its prompt, then one decoded token, in two steps of `total` tokens and dummies."""
 
     def __init__(self, forward: Forward, layout: Layout, tokens: Sequence[int], total: int) -> None:
         self._forward = forward
@@ -160,14 +196,16 @@ class _Pack:
         capacity = round_up(length + _NEIGHBOUR_LENGTHS[2] + 1)
         self._slab = Slab(layout, rows, capacity, model.dtype, forward.device)
 
-    def logits(self) -> torch.Tensor:
-        """Return the logits [2, vocabulary] of the probe's last prompt token and of its decoded token."""
+    def logits(self, decodes: bool) -> torch.Tensor:
+        """Return the logits [1 or 2, vocabulary] of the probe's last prompt token and of its decoded token."""
         import torch
 
         length = len(self._probe) - 1
         starting = sorted(self._first, key=lambda row: -len(row[1]))
         place = next(place for place, (slot, _) in enumerate(starting) if slot == 0)
         prompt = self._forward.logits(self._forward.step([], starting, self._slab))[place]
+        if not decodes:
+            return prompt.unsqueeze(0)
         rest = [(slot, tokens[0], len(tokens)) for slot, tokens in self._first if slot]
         decoding = [*rest, (0, self._probe[length], length)]
         starting = sorted(self._second, key=lambda row: -len(row[1]))
@@ -179,7 +217,10 @@ class _Pack:
         while tokens > 0:
             length = min(tokens, _NEIGHBOUR_LENGTHS[len(rows) % len(_NEIGHBOUR_LENGTHS)])
             slot = first_slot + len(rows)
-            rows.append((slot, _tokens(self._forward.weights, slot, length)))
+            row = _tokens(self._forward.weights, slot, length)
+            if length == _PROBE_LENGTH:
+                row[:_COMMON_LENGTH] = self._probe[:_COMMON_LENGTH]  # these two share the beginning's tokens
+            rows.append((slot, row))
             tokens -= length
         return rows
 
@@ -203,7 +244,7 @@ def _plain_logits(weights: Weights, tokens: Sequence[int]) -> torch.Tensor:
 def _difference(weights: Weights, plain: torch.Tensor, packed: torch.Tensor) -> str | None:
     if not plain.isfinite().all():
         return "the model gives numbers that are not finite"
-    off = float((packed.double() - plain).abs().max() / plain.abs().max())
+    off = float((packed.double() - plain[: len(packed)]).abs().max() / plain.abs().max())
     if not off <= _TOLERANCE[weights.environment["dtype"]]:
         return f"packed logits differ from the plain ones by {off:.1e} of the largest"
     return None

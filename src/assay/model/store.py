@@ -23,6 +23,8 @@ SCHEMA_VERSION = 1
 _BUSY_S = 120.0
 _LAYOUTS = ("shared", "per-job")
 _NETWORK = ("nfs", "cifs", "smb", "lustre", "gpfs", "beegfs", "ceph", "glusterfs", "fuse.sshfs", "9p", "afs")
+# What SQLite calls an operational error although no place or lock, but the file itself is to blame.
+_BROKEN = ("no such ", "unsupported file format")
 _TABLES = """
 CREATE TABLE IF NOT EXISTS rows (
   kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (kind, key)
@@ -204,7 +206,7 @@ class RowStore:
         query = "SELECT key, value, digest FROM rows WHERE kind = ? AND key IN (SELECT value FROM json_each(?))"
         found, damaged = {}, []
         for key, value, digest in connection.execute(query, (kind, json.dumps(keys))):
-            if isinstance(value, bytes) and digest == row_digest(kind, key, value):
+            if isinstance(key, str) and isinstance(value, bytes) and digest == row_digest(kind, key, value):
                 found[key] = value
             else:
                 damaged.append((kind, key))
@@ -224,6 +226,7 @@ class RowStore:
                 with self._errors(path=path):
                     uri = f"{path.absolute().as_uri()}?mode=ro"
                     other = sqlite3.connect(uri, uri=True, timeout=_BUSY_S, isolation_level=None)
+                    other.text_factory = _text
                     with suppress(sqlite3.OperationalError):  # another job is just creating it
                         other.execute("SELECT 1 FROM rows LIMIT 1")
                         self._others[path] = other
@@ -245,12 +248,19 @@ class RowStore:
     def _errors(self, unsaved: int = 0, path: Path | None = None) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # the last: a name in a damaged table
             raise self._explained(error, unsaved, path or self.path) from error
 
     def _explained(self, error: Exception, unsaved: int, path: Path) -> ArtifactError:
         lost = f"; {unsaved} rows of the last batch are not stored, all earlier ones are" if unsaved else ""
-        if isinstance(error, sqlite3.OperationalError | OSError):
+        said = str(error)
+        if isinstance(error, sqlite3.OperationalError) and said.endswith("is locked"):
+            return ArtifactError(
+                f"the row store cannot be used: another process has kept it locked for {_BUSY_S:g} s{lost}",
+                file=path,
+                remedy="end that process, or wait for it, and run the same command again",
+            )
+        if isinstance(error, sqlite3.OperationalError | OSError) and not said.startswith(_BROKEN):
             return ArtifactError(
                 f"the row store cannot be used: {error}{lost}",
                 file=path,
@@ -266,6 +276,7 @@ class RowStore:
 
 def _open(path: Path, shared: bool) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
+    connection.text_factory = _text
     try:
         with ExitStack() as stack:
             if shared:
@@ -283,6 +294,10 @@ def _open(path: Path, shared: bool) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")  # a damaged row is found by its digest, and must not hide the others
 
 
 def _file_name(job: str) -> str:

@@ -10,9 +10,12 @@ from assay.model.loose import LooseError, read_value, skip_space
 
 _NAME_KEYS = ("name", "function", "function_name", "tool", "tool_name", "action")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "kwargs", "action_input", "tool_input", "input")
-_CALL = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)\s*\(")
+_CALL = re.compile(r"(?<!\bdef )(?<![\w.])(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)\s*\(")
 _TAGGED = re.compile(r"<function=([\w.-]+)>")
-_START = re.compile(r"[{\[]")
+# Calls in a list are found one by one.
+_START = re.compile(r"{")
+_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+_THOUGHTS_END = re.compile(r"</think(?:ing)?>")
 # A block whose whole content is a call may use a name that nobody announced.
 _BLOCK = re.compile(r"(?:<tool_call>|```(?:\w+)?\n|\[TOOL_CALLS\]|<\|python_tag\|>)\s*")
 
@@ -41,7 +44,8 @@ def parse_tool_calls(text: str, tools: Mapping[str, Sequence[str]] | None = None
 
     Reads JSON objects and lists in prose, in fences and in tags, also with single quotes, Python words, trailing
     commas and unquoted keys; OpenAI's nested shape; `<function=name>{...}`; and Python-like calls `name(key=value)`.
-    Nothing is evaluated.
+    Nothing is evaluated. What a model thinks (`<think>`, also without its end, or with nothing but its end where the
+    template has begun it) is passed over: a call that it weighs there is not made.
 
     Parameters
     ----------
@@ -58,50 +62,72 @@ def parse_tool_calls(text: str, tools: Mapping[str, Sequence[str]] | None = None
     """
     known = dict(tools or {})
     calls: list[ToolCall] = []
-    at = 0
-    while at < len(text):
-        found = _next(text, at, known)
-        if found is None:
-            break
-        new, at = found
-        calls.extend(new)
+    thoughts = list(_thoughts(text))
+    done = 0
+    for at, kind, name, start in sorted([*_json_places(text), *_call_places(text, known)]):
+        while thoughts and thoughts[0][1] <= start:
+            thoughts.pop(0)
+        if start < done or (thoughts and thoughts[0][0] <= start):
+            continue  # inside a piece that was read, or inside a thought
+        try:
+            new, end = _read(text, at, kind, name, known)
+        except LooseError:
+            continue
+        if new:
+            calls.extend(new)
+            done = end
     return calls
 
 
-def _next(text: str, start: int, tools: dict[str, Sequence[str]]) -> tuple[list[ToolCall], int] | None:
-    """Return the calls of the first piece after `start` that holds any, and the position after it."""
-    places = sorted([*_json_places(text, start), *_call_places(text, start, tools)])
-    for at, kind, name in places:
-        try:
-            if kind == "json":
-                value, end = read_value(text, at)
-                calls = list(_calls_in(value, text[at:end], tools))
-            elif kind == "tagged":
-                value, end = read_value(text, at)
-                calls = [_call(name, value, text[at:end])]
-            else:
-                arguments, end = _python_arguments(text, at, tools.get(name, ()))
-                calls = [ToolCall(name, arguments, text[_name_start(text, at, name) : end])]
-        except LooseError:
-            continue
-        if calls:
-            return calls, end
-    return None
+def without_thoughts(text: str) -> str:
+    """Return a text without what the model thinks in it.
+
+    Examples
+    --------
+    >>> without_thoughts("<think>Paris? Yes.</think>Paris")
+    'Paris'
+    """
+    kept, done = [], 0
+    for start, end in _thoughts(text):
+        kept.append(text[done:start])
+        done = max(done, end)
+    return "".join([*kept, text[done:]])
 
 
-def _json_places(text: str, start: int) -> Iterator[tuple[int, str, str]]:
-    for match in _START.finditer(text, start):
-        yield match.start(), "json", ""
-    for match in _TAGGED.finditer(text, start):
-        yield match.end(), "tagged", match[1]
+def _thoughts(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where thoughts begin and end."""
+    end, first = _THOUGHTS_END.search(text), _THOUGHTS.search(text)
+    if end is not None and (first is None or end.start() < first.start()):
+        yield 0, end.end()
+    for match in _THOUGHTS.finditer(text):
+        yield match.span()
 
 
-def _call_places(text: str, start: int, tools: dict[str, Sequence[str]]) -> Iterator[tuple[int, str, str]]:
-    blocks = {match.end() for match in _BLOCK.finditer(text, start)} | {skip_space(text, 0)}
+def _read(text: str, at: int, kind: str, name: str, tools: dict[str, Sequence[str]]) -> tuple[list[ToolCall], int]:
+    """Return the calls in the piece that begins at a place, and the position after it."""
+    if kind == "python":
+        arguments, end = _python_arguments(text, at, tools.get(name, ()))
+        return [ToolCall(name, arguments, text[_name_start(text, at, name) : end])], end
+    value, end = read_value(text, at)
+    if kind == "tagged":
+        return [_call(name, value, text[at:end])], end
+    return list(_calls_in(value, text[at:end], tools)), end
+
+
+# Places are (where the value begins, kind, name, where the whole piece begins).
+def _json_places(text: str) -> Iterator[tuple[int, str, str, int]]:
+    for match in _START.finditer(text):
+        yield match.start(), "json", "", match.start()
+    for match in _TAGGED.finditer(text):
+        yield match.end(), "tagged", match[1], match.start()
+
+
+def _call_places(text: str, tools: dict[str, Sequence[str]]) -> Iterator[tuple[int, str, str, int]]:
+    blocks = {match.end() for match in _BLOCK.finditer(text)} | {skip_space(text, 0)}
     blocks |= {skip_space(text, at + 1) for at in blocks if text[at : at + 1] == "["}
-    for match in _CALL.finditer(text, start):
+    for match in _CALL.finditer(text):
         if match[1] in tools or (not tools and match.start() in blocks):
-            yield match.end(), "python", match[1]
+            yield match.end(), "python", match[1], match.start()
 
 
 def _name_start(text: str, at: int, name: str) -> int:
@@ -145,9 +171,12 @@ def _is_schema(value: Any) -> bool:
 def _call(name: str, arguments: Any, raw: str) -> ToolCall:
     if isinstance(arguments, str) and arguments.strip():
         try:
-            arguments = read_value(arguments)[0]
+            value, end = read_value(arguments)
         except LooseError:
+            end = -1
+        if end < 0 or arguments[end:].strip():
             return ToolCall(name, {}, raw, "the arguments are a text that is no JSON")
+        arguments = value
         if not isinstance(arguments, dict):
             return ToolCall(name, {}, raw, "the arguments are no object")
     if arguments is None or arguments == "" or arguments == []:
@@ -168,11 +197,13 @@ def _python_arguments(text: str, at: int, parameters: Sequence[str]) -> tuple[di
         keyword = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)").match(text, at)
         if keyword:
             name, at = keyword[1], keyword.end()
-        elif position < len(parameters):
+        elif position == len(arguments) and position < len(parameters):
             name = parameters[position]
             position += 1
         else:
-            raise LooseError("a positional argument without a name")
+            raise LooseError("a positional argument without a name, or after a named one")
+        if name in arguments:
+            raise LooseError("an argument given twice")
         arguments[name], at = read_value(text, at)
         at = skip_space(text, at)
         if text[at : at + 1] == ",":

@@ -83,14 +83,19 @@ def load_engine(what: Load) -> tuple[Engine, str | None]:
 
 
 def batches(engine: Engine, requests: Sequence[Request], decoding: Decoding) -> Iterator[list[Completion]]:
-    """Yield finished rows in small batches, soon after they are finished."""
+    """Yield finished rows in small batches, soon after they are finished; also those from before an error."""
     batch: list[Completion] = []
     due = time.monotonic() + _BATCH_S
-    for completion in engine.generate(requests, decoding):
-        batch.append(completion)
-        if len(batch) >= _BATCH_ROWS or time.monotonic() >= due:
+    try:
+        for completion in engine.generate(requests, decoding):
+            batch.append(completion)
+            if len(batch) >= _BATCH_ROWS or time.monotonic() >= due:
+                yield batch
+                batch, due = [], time.monotonic() + _BATCH_S
+    except Exception:
+        if batch:
             yield batch
-            batch, due = [], time.monotonic() + _BATCH_S
+        raise
     if batch:
         yield batch
 

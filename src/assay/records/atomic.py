@@ -1,5 +1,6 @@
 """Files that are either absent or complete."""
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -14,6 +15,11 @@ def atomic_file(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
 
     On an exception the temporary file goes and `path` is what it was. Text is UTF-8 with line
     feeds on every platform.
+
+    Raises
+    ------
+    OSError
+        If the disk is full, naming `path`: the system's own error names no file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f".{path.name}.{secrets.token_hex(6)}.tmp"
@@ -25,6 +31,10 @@ def atomic_file(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
             os.fsync(file.fileno())
         temporary.replace(path)
         fsync_folder(path.parent)
+    except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT} and error.filename is None:
+            error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

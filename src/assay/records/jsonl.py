@@ -29,7 +29,7 @@ def read_rows(path: Path, kind: type[Row]) -> Iterator[Row]:
             for number, value in enumerate(reader, 1):  # noqa: B007 - the error below names it
                 yield convert(value)
     except FileNotFoundError as error:
-        raise DataError("the file does not exist", file=path) from error
+        raise DataError("the file does not exist", file=path, expected="a JSON Lines file") from error
     except msgspec.ValidationError as error:
         raise DataError(str(error), file=path, row=number, expected=f"a {kind.__name__}") from error
     except (jsonlines.InvalidLineError, UnicodeDecodeError) as error:

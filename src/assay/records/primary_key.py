@@ -13,5 +13,7 @@ def refuse_repeated(names: Iterable[tuple[str, ...]], file: str) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise DataError(
-            f"{len(repeated)} numbers have one name, first {repeated[0]}", file=file, expected="a primary key"
+            f"{len(repeated)} names stand for more than one number, first {repeated[0]}",
+            file=file,
+            expected=f"one number for each {', '.join(PRIMARY_KEY)}",
         )

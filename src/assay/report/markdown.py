@@ -37,9 +37,14 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def absent(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
-        """Return the metrics and the settings of `where` that no row has: not measured here, or misspelled."""
-        known = {name for row in rows for name in (row["metric"], *settings_of(row["setting"]))}
-        return [name for name in (*self.metrics, *self.where) if name not in known]
+        """Return the metrics, and the settings and values of `where`, that no row has: not measured, or misspelled."""
+        found = list(rows)
+        told = {pair for row in found for pair in settings_of(row["setting"]).items()}
+        known = {row["metric"] for row in found} | {name for name, _ in told}
+        values = [(name, value) for name, asked in self.where.items() if name in known for value in asked]
+        return [name for name in (*self.metrics, *self.where) if name not in known] + [
+            f"{name}={value}" for name, value in values if (name, value) not in told
+        ]
 
     def chosen(self, rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """Return the rows that are shown, by metric, else in their order."""
@@ -68,7 +73,7 @@ def markdown(rows: Iterable[Mapping[str, Any]], sections: Mapping[str, Section],
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["benchmark"], row["dataset"]), []).append(row)
-    text = ["# Results", "", "Every number, with all breakdowns, stands in table.csv."]
+    text = ["# Results", "", "Every number, with all breakdowns, stands in table.csv. Without a unit it is a fraction."]
     for (benchmark, dataset), found in groups.items():
         section = sections.get(benchmark, Section())
         shown = section.chosen(found)
@@ -89,23 +94,45 @@ def settings_of(text: str) -> dict[str, str]:
 def _section(rows: Sequence[Mapping[str, Any]], section: Section, digits: int) -> list[str]:
     common = _common([settings_of(row["setting"]) for row in rows])
     pinned = {name: " or ".join(values) for name, values in section.where.items()}
-    implied = {**common, **dict.fromkeys(section.prefer, ""), **{n: "" for n, v in section.where.items() if not v[1:]}}
+    fixed = {name: "" for name, values in section.where.items() if not values[1:] and _merges_nothing(rows, name)}
+    implied = {**common, **dict.fromkeys(section.prefer, ""), **fixed}
     single = {name: rows[0][name] for name in ("method", "profile") if len({row[name] for row in rows}) == 1}
     columns = [name for name in _PLACE if name not in single]
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
         own = {name: value for name, value in settings_of(row["setting"]).items() if name not in implied}
         cells = dict(row) | {"setting": " ".join(f"{name}={value}" for name, value in own.items())}
+        if row["unit"] != "fraction":
+            cells["metric"] += f" ({row['unit']})"
         lines.setdefault(tuple(str(cells[name]) for name in columns), {})[_column(row)] = _number(row, digits)
     names = _merge_baselines(rows, lines)
     if not any(place[-1] for place in lines):
         columns, lines = columns[:-1], {place[:-1]: values for place, values in lines.items()}
-    stated = [f"{name} {value}" for name, value in {**single, **common, **pinned}.items() if value]
+    preferred = {name: ", else ".join(_in_order(rows, name, values)) for name, values in section.prefer.items()}
+    stated = [f"{name} {value}" for name, value in {**preferred, **single, **common, **pinned}.items() if value]
     text = ["Shown: " + ", ".join(stated) + ".", ""] if stated else []
     text.append("| " + " | ".join([*columns, *names]) + " |")
     text.append("|" + " --- |" * len(columns) + " ---: |" * len(names))
-    text += ["| " + " | ".join([*place, *(found.get(n, "") for n in names)]) + " |" for place, found in lines.items()]
+    for place, found in lines.items():
+        text.append("| " + " | ".join([*map(_escaped, place), *(found.get(name, "") for name in names)]) + " |")
     return text
+
+
+def _in_order(rows: Iterable[Mapping[str, Any]], setting: str, preferred: Sequence[str]) -> list[str]:
+    """Return the values of a setting that rows have, the preferred ones first."""
+    found = {settings_of(row["setting"]).get(setting) for row in rows} - {None}
+    return sorted(map(str, found), key=lambda value: (_rank(preferred, value), value))
+
+
+def _escaped(cell: str) -> str:
+    """Return a cell whose text, such as the name of a user's relation, ends neither the cell nor the line."""
+    return " ".join(cell.replace("|", r"\|").splitlines())
+
+
+def _merges_nothing(rows: Iterable[Mapping[str, Any]], setting: str) -> bool:
+    """Return whether the rows of each metric and column all have a setting or all lack it, so that it may go unsaid."""
+    having = {(row["metric"], _column(row), setting in settings_of(row["setting"])) for row in rows}
+    return len(having) == len({place[:2] for place in having})
 
 
 def _merge_baselines(
@@ -136,9 +163,7 @@ def _column(row: Mapping[str, Any]) -> str:
 
 
 def _number(row: Mapping[str, Any], digits: int) -> str:
-    if row["value"] is None:
-        return "–"
-    text = f"{row['value']:.{digits}f}"
+    text = "–" if row["value"] is None else f"{row['value']:.{digits}f}"
     if row["ci_low"] is not None and row["ci_high"] is not None:
         text += f" [{row['ci_low']:.{digits}f}, {row['ci_high']:.{digits}f}]"
     return text + (f" ({row['n_failed']} of {row['n']} failed)" if row["n_failed"] else "")

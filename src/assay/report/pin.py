@@ -1,5 +1,6 @@
 """Pins: a reviewable file that names artifacts, table cells, configs, lock and environment, and its proof."""
 
+import contextlib
 import csv
 import io
 import re
@@ -66,7 +67,7 @@ def write_pin(project: Project, name: str) -> tuple[Path, Pin]:
         If an artifact of the plan is missing or damaged, or a published copy is not the planned one.
     """
     if not _NAME.match(name):
-        raise ConfigError(f"{name!r} cannot be the name of a pin", expected="letters, digits, . _ -")
+        raise ConfigError(f"{name!r} cannot be the name of a pin", key="NAME", expected="letters, digits, . _ -")
     problems = [*verify_plan(project.root, project.plan), *verify_published(project.root, project.published)]
     if problems:
         first, more = problems[0], f" ({len(problems) - 1} more)" if problems[1:] else ""
@@ -92,7 +93,7 @@ def write_pin(project: Project, name: str) -> tuple[Path, Pin]:
         experiment=project.configs.name,
         files={path: file_digest(project.root / path) for path in _declared_files(project.root)},
         published={path: file_digest(project.root / path) for path in sorted(project.published)},
-        cells=_cells((project.root / project.plan[MAIN_TABLE].folder / "table.csv").read_text(encoding="utf-8")),
+        cells=_cells(project.root / project.plan[MAIN_TABLE].folder / "table.csv"),
         artifacts=pinned,
     )
     path = PINS / f"{name}.yaml"
@@ -106,13 +107,17 @@ def _declared_files(root: Path) -> list[str]:
     return [*files, CONSTRAINTS.as_posix()]
 
 
-def _cells(table: str) -> dict[str, str]:
-    cells = {}
-    for row in csv.DictReader(io.StringIO(table)):
-        names = list(row)
-        key = " | ".join(f"{n}={row[n]}" for n in names[: names.index("value")] if row[n])
-        cells[key] = row["value"]
-    return cells
+def _cells(table: Path) -> dict[str, str]:
+    """Return primary key -> value as printed; of a damaged table, which its digest tells, what can be read."""
+    reader = csv.DictReader(io.StringIO(table.read_text(encoding="utf-8", errors="replace")))
+    names = list(reader.fieldnames or ())
+    if "value" not in names:
+        return {}
+    with contextlib.suppress(csv.Error):
+        return {
+            " | ".join(f"{n}={row[n]}" for n in names[: names.index("value")] if row[n]): row["value"] for row in reader
+        }
+    return {}
 
 
 def verify_pin(root: Path, name: str) -> Iterator[Problem]:
@@ -122,7 +127,11 @@ def verify_pin(root: Path, name: str) -> Iterator[Problem]:
     """
     path = PINS / f"{name}.yaml"
     if not (root / path).is_file():
-        raise unknown_key("pin", name, [p.stem for p in (root / PINS).glob("*.yaml")], PINS)
+        known = [p.stem for p in (root / PINS).glob("*.yaml")]
+        if not known:
+            remedy = "run the command in the project folder at the tagged commit, or write one by `assay pin`"
+            raise ConfigError("there is no pin here", file=PINS, key=name, remedy=remedy)
+        raise unknown_key("pin", name, known, PINS)
     pin = validate(Pin, read_yaml(root / path), path)
     if pin.schema_version != SCHEMA:
         raise ConfigError(f"the pin has schema {pin.schema_version}", file=path, expected=f"schema {SCHEMA}")
@@ -165,7 +174,7 @@ def _verify_cells(root: Path, pin: Pin) -> Iterator[Problem]:
     table = root / _find(root, main) / "table.csv"
     if not table.is_file():
         return  # reported with the artifact
-    found = _cells(table.read_text(encoding="utf-8"))
+    found = _cells(table)
     for cell in sorted({*found, *pin.cells}):
         if found.get(cell) != pin.cells.get(cell):
             yield Problem(str(table.relative_to(root)), f"{cell}: {found.get(cell)}, pinned is {pin.cells.get(cell)}")

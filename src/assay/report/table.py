@@ -1,7 +1,5 @@
 """The tidy table over all benchmarks, its Markdown form for people, and the same numbers for `dvc metrics`."""
 
-import csv
-import io
 from typing import Any
 
 import msgspec
@@ -10,6 +8,7 @@ from assay.canonical import canonical_bytes
 from assay.records.primary_key import PRIMARY_KEY, refuse_repeated
 from assay.records.rows import MetricRow
 from assay.records.step import Inputs, Outputs
+from assay.records.tables import csv_text
 from assay.report.markdown import Section, markdown
 
 COLUMNS = (
@@ -48,22 +47,10 @@ def build(config: dict[str, Any], inputs: Inputs) -> Outputs:
     refuse_repeated((tuple(cells[name] for name in PRIMARY_KEY) for cells in rows), "table.csv")
     rows.sort(key=lambda cells: [cells[name] for name in settings.order] + [cells[name] for name in PRIMARY_KEY])
     return {
-        "table.csv": _csv(rows),
+        "table.csv": csv_text(COLUMNS, ([cells[name] for name in COLUMNS] for cells in rows)).encode(),
         "table.md": markdown(rows, settings.markdown, settings.markdown_digits).encode(),
         "metrics.json": _nested(rows),
     }
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
-
-
-def _csv(rows: list[dict[str, Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([_cell(cells[name]) for name in COLUMNS] for cells in rows)
-    return text.getvalue().encode()
 
 
 def _nested(rows: list[dict[str, Any]]) -> bytes:

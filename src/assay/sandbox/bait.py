@@ -137,7 +137,9 @@ def strays(before: set[int], tag: str, users: set[int], marks: tuple[str, ...]) 
 
 def _of_other_launcher(pid: int, seen: dict[int, Process]) -> bool:
     """Tell whether a process hangs below the launcher of another Assay on this machine."""
-    while pid in seen:
+    while pid > 1:
+        if pid not in seen:
+            return True  # the parent has just ended; the next look shows whose the process is now
         if "launch.py" in seen[pid].line:
             return True
         pid = seen[pid].parent
@@ -156,7 +158,8 @@ class Gauge:
         self.before = _resident()
         self.free = [shutil.disk_usage(place).free for place in self.places]
         self.most, self.least = self.before, list(self.free)
-        self.names = _names(self.places[0])
+        self.names = _names()
+        self.written = _written()
         self._thread.start()
         return self
 
@@ -176,21 +179,75 @@ class Gauge:
 
     @property
     def fallen(self) -> int:
-        """Most free space that went, bytes; other programs' writes count as well."""
-        return max(before - least for before, least in zip(self.free, self.least, strict=True))
+        """Most free space that went, bytes.
+
+        Other programs take space as well: at most what this process and all below it have written, where the kernel
+        tells.
+        """
+        fallen = max(before - least for before, least in zip(self.free, self.least, strict=True))
+        before, after = self.written, _written()
+        return fallen if before is None or after is None else min(fallen, after - before)
 
     def left(self, users: set[int]) -> list[str]:
-        """Return new files of the sandbox's users in the temporary folder."""
+        """Return new files of the sandbox's users where every user may write."""
         found = []
-        for name in sorted(_names(self.places[0]) - self.names):
+        for path in sorted(_names() - self.names):
             with contextlib.suppress(OSError):
-                if (self.places[0] / name).lstat().st_uid in users:
-                    found.append(name)
+                if os.lstat(path).st_uid in users:
+                    found.append(path)
         return found
 
 
-def _names(folder: Path) -> set[str]:
-    return {entry.name for entry in folder.iterdir()}
+class Load:
+    """Measures how many processors the other programs of this machine use while it is open."""
+
+    def __enter__(self) -> "Load":
+        self._begun = time.monotonic()
+        self._before = _busy_ticks() - _own_ticks()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        ticks = max(_busy_ticks() - _own_ticks() - self._before, 0)
+        self.others = ticks / os.sysconf("SC_CLK_TCK") / max(time.monotonic() - self._begun, 0.1)
+
+    @property
+    def idle(self) -> bool:
+        """Tell whether a time can be compared with what an idle machine takes."""
+        return self.others < 0.25
+
+
+def _busy_ticks() -> int:
+    """Return the time that all processors of this machine were busy, in clock ticks."""
+    words = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    return sum(int(word) for word in words[1:4] + words[6:9])  # neither idle nor waiting for a disk
+
+
+def _own_ticks() -> int:
+    """Return the time of this process and all below it, those that have ended included."""
+    total = 0
+    for pid in (os.getpid(), *watch.descendants(os.getpid())):
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+            total += sum(int(word) for word in fields[11:15])
+    return total
+
+
+def _written() -> int | None:
+    """Return how much this process and all below it, reaped ones included, have written to disks, bytes."""
+    total = 0
+    for pid in (os.getpid(), *watch.descendants(os.getpid())):
+        try:
+            words = Path(f"/proc/{pid}/io").read_text().split()
+            total += int(words[words.index("write_bytes:") + 1])
+        except (OSError, ValueError):
+            return None
+    return total
+
+
+def _names() -> set[str]:
+    """Return what lies in the folders that every user may write to."""
+    folders = [folder for folder in (tempfile.gettempdir(), "/dev/shm") if os.path.isdir(folder)]
+    return {f"{folder}/{name}" for folder in folders for name in os.listdir(folder)}
 
 
 def _resident() -> int:

@@ -1,10 +1,10 @@
 """The executor: requests in, results out, in order; workers, retries, and the watch over the sandbox itself."""
 
-import os
+import contextlib
 import queue
 import re
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -65,7 +65,8 @@ class Executor:
         self.settings = settings or Executions()
         self.limits = Limits(**self.settings.limits.model_dump())
         self.interpreter = world.find_interpreter(self.settings.interpreter)
-        world.check_preload(self.settings.distributions, self.settings.preload)
+        seeded = self.settings.seed_unseeded is not None
+        world.check_preload(self.settings.distributions, self.settings.preload, seeded=seeded)
         self.workers = memory.workers(self.settings.workers if workers is None else workers, self.limits)
         self.probe = probe(self.settings)
         self.warning = check_policy(self.settings, self.probe)
@@ -75,7 +76,7 @@ class Executor:
         self._mechanism = Mechanism(self.settings, self.probe.mechanism)  # type: ignore[arg-type]
         self._waiting: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
         self._cancel = threading.Event()
-        self._alone = threading.Lock()
+        self._turns = _Turns()
         self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> Self:
@@ -145,6 +146,43 @@ class Executor:
                 self._waiting.put(task)
 
 
+class _Turns:
+    """Lets first attempts run side by side, and a second attempt only while nothing else runs."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._one = threading.Lock()
+        self._running = 0
+        self._closed = False
+
+    @contextlib.contextmanager
+    def among_others(self) -> Iterator[None]:
+        """Wait while somebody is alone."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._closed)
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let nobody begin, and wait until all others have ended."""
+        with self._one:
+            try:
+                with self._changed:
+                    self._closed = True
+                    self._changed.wait_for(lambda: not self._running)
+                yield
+            finally:
+                with self._changed:
+                    self._closed = False
+                    self._changed.notify_all()
+
+
 class _Task:
     """One request on its way through a worker."""
 
@@ -198,6 +236,8 @@ class _Worker:
         if self.executor.settings.backend == "fresh" or not names:
             return ()
         wanted = imported(code)
+        if self.executor.settings.seed_unseeded is not None:
+            wanted |= {"numpy"}  # it may come with another package; only what the server has can be seeded
         needed = [position for position, name in enumerate(names, 1) if name.partition(".")[0] in wanted]
         return names[: max(needed, default=0)]
 
@@ -213,13 +253,14 @@ class _Worker:
 
     def _surely(self, code: bytes, variable: str | None, limits: Limits, preload: tuple[str, ...]) -> Record:
         """Run once; once more, alone, if the fault was ours."""
-        record = self._once(code, variable, limits, preload, 1)
+        with self.executor._turns.among_others():
+            record = self._once(code, variable, limits, preload, 1)
         for attempt in range(2, _TRIES + 1):
             if record.payload.kind != "infra_error":
                 break
             if self.executor._cancel.is_set():
                 raise SandboxError("the execution was cancelled")
-            with self.executor._alone:
+            with self.executor._turns.alone():
                 record = self._once(code, variable, limits, preload, attempt)
         if record.payload.kind == "infra_error":
             raise SandboxError(
@@ -246,13 +287,14 @@ class _Worker:
         seed, cancelled = self.executor.settings.seed_unseeded, self.executor._cancel.is_set
         try:
             server = self._server(preload)
+            limits = server.kept(limits)
             # The first attempt shares the machine with the other workers; the last one waits for its turn.
             patience = PATIENCE if attempt < _TRIES else LAST_PATIENCE
             outcome = server.run(code, variable, limits, seed, cancelled, patience)
-        except ServerError as error:
+        except (ServerError, OSError) as error:  # no more processes, descriptors, memory or disk, for example
             self._end(preload)
             return judge.lost(str(error), at)
-        return judge.record(outcome, replace(at, paths=_worker_paths(server.plan)))
+        return judge.record(outcome, replace(at, limits=limits, paths=_worker_paths(server.plan)))
 
     def _server(self, preload: tuple[str, ...]) -> Server:
         """Return a server that is young enough, and that has just proven itself where it is time for that."""
@@ -312,9 +354,3 @@ def imported(code: bytes) -> frozenset[str]:
         parts = rest.split(b",") if kind == b"import" else [rest]
         names.update(found.group().decode() for part in parts if (found := _NAME.match(part.strip())))
     return frozenset(names)
-
-
-def run_all(codes: Sequence[str], settings: Executions | None = None) -> list[Result]:
-    """Run programs with default limits; a short cut for scripts."""
-    with Executor(settings, workers=min(len(codes), os.cpu_count() or 1) or 1) as executor:
-        return executor.execute([Request(code) for code in codes])

@@ -37,7 +37,7 @@ GUARANTEES = {
     ),
     "env_clean": ("fixed environment, nothing inherited", "report this as a bug of Assay"),
 }
-_CLOSED = ("write_confined", "read_confined", "network_blocked")
+CLOSED = ("write_confined", "read_confined", "network_blocked")
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def world(self) -> World:
         """Closed if the snippet sees nothing of the machine that could differ elsewhere."""
-        return "closed" if all(name in self.held for name in _CLOSED) else "open"
+        return "closed" if all(name in self.held for name in CLOSED) else "open"
 
     def why_missing(self, name: str) -> str:
         """Return the sentence about one missing guarantee."""

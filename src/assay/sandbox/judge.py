@@ -12,7 +12,7 @@ from assay.sandbox.guarantees import Probe
 from assay.sandbox.records import Captured, Envelope, Kind, Limits, Payload, Record
 from assay.sandbox.running import Outcome
 
-MEMORY_MARK = 64  # as in inside/server.py
+MEMORY_MARK = 64  # as in inside/snippet.py
 _MEMORY_ERROR = re.compile(rb"^(?:[\w.]*\.)?\w*MemoryError(?::|$)")
 _NEAR = (0.8, 1.25)
 _NOT_REPRODUCIBLE = ("timeout", "memory", "infra_error")

@@ -41,10 +41,12 @@ class Plan:
     uid: int
     gid: int
     inside_id: int
+    ids: tuple[int, int] = (0, 0)  # users of all snippets of root: the first, and the one after the last
     root: list[list[str]] = field(default_factory=list)
     readable: list[str] = field(default_factory=list)
     writable: list[str] = field(default_factory=list)
     filter: bytes = b""
+    held: tuple[int, ...] = ()  # descriptors that the server and its watchers keep open, and no snippet
     search: bool = False  # the interpreter lies where only root may look: keep that one right after the uid switch
 
     def launch(self) -> dict[str, Any]:
@@ -74,6 +76,7 @@ class Plan:
             "filter": self.filter,
             "uid": self.uid,
             "gid": self.gid,
+            "ids": self.ids,
             "search": self.search,
             "readable": self.readable,
             "writable": self.writable,

@@ -14,6 +14,8 @@ from assay.sandbox.launching import Plan
 from assay.sandbox.selftest import SelfTest
 from assay.sandbox.worker import Server
 
+_TRIES = 2  # what is short for a moment must not decide how a run is confined
+
 
 def choose(settings: Executions) -> tuple[plans.Backend, dict[str, str]]:
     """Return the strongest backend whose server starts, and why stronger ones were refused."""
@@ -21,11 +23,12 @@ def choose(settings: Executions) -> tuple[plans.Backend, dict[str, str]]:
     refused: dict[str, str] = {}
     if settings.isolation == "off":
         return "plain", {}
-    try:
-        Server(plans.namespaces_plan(settings, ())).close()
-        return "namespaces", refused
-    except ServerError as error:
-        refused["namespaces"] = _explained(error)
+    for _ in range(_TRIES):
+        try:
+            Server(plans.namespaces_plan(settings, ())).close()
+            return "namespaces", {}
+        except ServerError as error:
+            refused["namespaces"] = _explained(error)
     if linux.landlock_abi() and seccomp.supported():
         return "landlock", refused
     refused["landlock"] = "this kernel has no Landlock" if seccomp.supported() else "this processor is not known"
@@ -97,7 +100,7 @@ def _probe(interpreter: str | None, distributions: tuple[str, ...], backend: str
             launched, facts = test.server.launched, test.server.facts
         finally:
             test.close()
-    except ServerError as error:
+    except (ServerError, OSError) as error:
         raise SandboxError(f"no server can be started: {error}", remedy="run `assay sandbox probe`") from error
     finally:
         if slot is not None:

@@ -1,14 +1,18 @@
-"""How many snippets may run at once without the job's memory running out."""
+"""What this machine, job and process leave to snippets: how many run at once, and which limits can be kept."""
 
 import contextlib
 import os
+import resource
 from pathlib import Path
+
+import msgspec
 
 from assay.errors import SandboxError
 from assay.sandbox.records import Limits
 
 _SHARE = 0.8
 _MIB = 1 << 20
+_HARD = ("AS", "CPU", "DATA", "FSIZE", "NOFILE", "NPROC")
 
 
 def job_memory() -> int:
@@ -28,6 +32,39 @@ def job_memory() -> int:
                 with contextlib.suppress(OSError, ValueError):
                     limits.append(int((base / str(folder).lstrip("/") / name).read_text()))
     return min(limit for limit in limits if limit > 0)
+
+
+def oom_kills() -> int:
+    """Return how many processes the kernel has ended for want of memory since the machine started; 0 if unknown."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/vmstat").read_text().splitlines():
+            name, _, count = line.partition(" ")
+            if name == "oom_kill":
+                return int(count)
+    return 0
+
+
+def kept(limits: Limits, interpreter_bytes: int) -> Limits:
+    """Return the limits as the kernel will keep them: none can be above the hard limit of this process.
+
+    Parameters
+    ----------
+    interpreter_bytes : int
+        Address space that a process has before its snippet begins.
+    """
+    hard = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1] for name in _HARD}
+    below = {name: value for name, value in hard.items() if value != resource.RLIM_INFINITY}
+    most: dict[str, float] = {
+        "time_s": float(below.get("CPU", limits.time_s + 1) - 1),  # the kernel ends a process at the limit itself
+        "processes": below.get("NPROC", limits.processes),
+        "open_files": below.get("NOFILE", limits.open_files),
+        "disk_mb": below.get("FSIZE", limits.disk_mb * _MIB) // _MIB,
+    }
+    spaces = [value for name, value in below.items() if name in ("AS", "DATA")]
+    if spaces:
+        most["memory_mb"] = (min(spaces) - interpreter_bytes) // _MIB
+    lower = {name: max(value, 1) for name, value in most.items() if value < getattr(limits, name)}
+    return msgspec.structs.replace(limits, **lower) if lower else limits
 
 
 def workers(wanted: int | None, limits: Limits) -> int:

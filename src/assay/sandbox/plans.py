@@ -14,11 +14,12 @@ from typing import Literal
 from assay.config.executions import Executions
 from assay.errors import SandboxError
 from assay.sandbox import seccomp, world
+from assay.sandbox.inside import linux
 from assay.sandbox.launching import PROGRAMS, Plan
 
 Backend = Literal["namespaces", "landlock", "plain"]
-_FIRST_ID = 60_500  # user ids from here on are tried for the snippets of root
 _SLOTS = 256
+_IDS = range(60_500, 60_500 + 4 * _SLOTS)  # user ids that are tried for the snippets of root
 
 
 def unused_id(slot: int) -> int:
@@ -35,7 +36,7 @@ def unused_id(slot: int) -> int:
             first, _, length = (int(word) for word in line.split())
             ranges.append(range(first, first + length))
     found = 0
-    for candidate in range(_FIRST_ID, _FIRST_ID + 4 * _SLOTS):
+    for candidate in _IDS:
         if ranges and not any(candidate in known for known in ranges):
             continue
         try:
@@ -48,14 +49,26 @@ def unused_id(slot: int) -> int:
 
 
 class Slot:
-    """A folder on the host, constant per worker, for the snippets of one worker without a mount namespace."""
+    """A folder on the host, constant per worker, for the snippets of one worker without a mount namespace.
+
+    Its lock is held by the servers and watchers as well: who watched a snippet of a killed executor empties the folder
+    at the end, and until then nobody else may use it.
+    """
 
     def __init__(self) -> None:
-        base = Path(tempfile.gettempdir(), f"assay-sandbox-{os.geteuid()}")
+        try:
+            self._find(Path(tempfile.gettempdir(), f"assay-sandbox-{os.geteuid()}"))
+        except OSError as error:
+            raise SandboxError(
+                f"no folder for snippets can be made ({error})", remedy="set TMPDIR to a folder that can be written"
+            ) from error
+
+    def _find(self, base: Path) -> None:
         base.mkdir(mode=0o711, exist_ok=True)
         found = base.lstat()
         if found.st_uid != os.geteuid() or not stat.S_ISDIR(found.st_mode) or found.st_mode & 0o022:
             raise SandboxError(f"{base} is not a folder of this user alone", file=base, remedy="remove it")
+        base.chmod(0o711)  # the caller's umask may be narrower
         for number in range(_SLOTS):
             lock = os.open(base / f"w{number}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             try:
@@ -63,8 +76,11 @@ class Slot:
             except BlockingIOError:
                 os.close(lock)
                 continue
-            self.number, self._lock, self.folder = number, lock, base / f"w{number}"
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self.number, self.folder = number, base / f"w{number}"
+            self.lock = fcntl.fcntl(lock, fcntl.F_DUPFD_CLOEXEC, 10)  # the numbers below are the launcher's
+            os.close(lock)
+            with contextlib.suppress(FileNotFoundError):
+                self._remove()  # what an executor left that was killed
             for folder in (self.folder, self.folder / "box"):
                 folder.mkdir()
                 folder.chmod(0o711)
@@ -73,8 +89,13 @@ class Slot:
 
     def close(self) -> None:
         """Remove the folder and let go of it."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        os.close(self._lock)
+        with contextlib.suppress(OSError):  # a watcher may still be at it; who comes next begins by removing
+            self._remove()
+        os.close(self.lock)
+
+    def _remove(self) -> None:
+        linux.empty_folder(str(self.folder))
+        self.folder.rmdir()
 
 
 def namespaces_plan(settings: Executions, preload: tuple[str, ...]) -> Plan:
@@ -114,6 +135,8 @@ def folder_plan(settings: Executions, preload: tuple[str, ...], slot: Slot, back
         for name, text in world.ENVIRONMENT.items()
     }
     environment["TMPDIR"] = f"{box}/tmp"
+    search = root and confined and not _open_to_all(interpreter, settings.distributions, slot)
+    own_user = identity != os.geteuid() and not search
     return Plan(
         backend=backend,
         fresh=settings.backend == "fresh",
@@ -126,11 +149,17 @@ def folder_plan(settings: Executions, preload: tuple[str, ...], slot: Slot, back
         uid=identity,
         gid=identity if root and confined else os.getegid(),
         inside_id=world.INSIDE_ID,
+        ids=(_IDS.start, _IDS.stop),
         readable=readable,
         writable=[box, "/dev/null", "/dev/zero", "/dev/full"],
-        filter=seccomp.snippet_filter() if confined and seccomp.supported() else b"",
-        search=root and confined and not _open_to_all(interpreter, settings.distributions),
+        filter=_folder_filter(own_user=own_user) if confined else b"",
+        held=(slot.lock,),
+        search=search,
     )
+
+
+def _folder_filter(*, own_user: bool) -> bytes:
+    return seccomp.snippet_filter(namespaces=False, own_user=own_user, truncation=linux.landlock_abi() < 3)
 
 
 def _farm(python: Path, interpreter: world.Interpreter, names: tuple[str, ...]) -> list[str]:
@@ -159,6 +188,8 @@ def _farm(python: Path, interpreter: world.Interpreter, names: tuple[str, ...]) 
     for package in world.packages(names):
         (site / package.name).symlink_to(package.source)
         readable += _without(package.source, package.strays)
+    for folder, _, _ in os.walk(python):
+        os.chmod(folder, 0o755)  # the caller's umask may be narrower
     for path, link in world.system_folders():
         if not link:
             foreign = world.foreign_python(path) if path.endswith(("lib", "lib64")) else []
@@ -179,9 +210,10 @@ def _without(folder: str, excluded: tuple[str, ...]) -> list[str]:
     return covered
 
 
-def _open_to_all(interpreter: world.Interpreter, names: tuple[str, ...]) -> bool:
-    """Tell whether every user may search the folders of the interpreter and the packages."""
-    places = {interpreter.stdlib, *(os.path.dirname(package.source) for package in world.packages(names))}
+def _open_to_all(interpreter: world.Interpreter, names: tuple[str, ...], slot: Slot) -> bool:
+    """Tell whether every user may search the folders of the interpreter, the packages and the snippets."""
+    sources = (os.path.dirname(package.source) for package in world.packages(names))
+    places = {interpreter.stdlib, *sources, str(slot.folder)}
     for place in places:
         for folder in (place, *(str(parent) for parent in Path(place).parents)):
             if not os.stat(folder).st_mode & stat.S_IXOTH:

@@ -45,8 +45,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
             value = getattr(self, name)
-            if not 0 < value < 1 << 40:
-                raise ConfigError(f"a limit of {value!r} cannot be kept", key=name, expected="a positive number")
+            whole = name != "time_s"
+            number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
+            if not number or not 0 < value < 1 << 40:
+                raise ConfigError(
+                    f"a limit of {value!r} cannot be kept",
+                    key=name,
+                    expected="a positive whole number" if whole else "a positive number",
+                )
         if self.open_files < 8:
             raise ConfigError("Python itself needs a few files", key="open_files", expected="at least 8")
 
@@ -70,10 +76,12 @@ class Request(msgspec.Struct, frozen=True):
     limits: Limits | None = None
 
     def __post_init__(self) -> None:
-        if not self.variables:
+        if not isinstance(self.code, str | bytes):
+            raise ConfigError(f"{self.code!r} is no program", key="code", expected="text or bytes")
+        if not self.variables or isinstance(self.variables, str):
             raise ConfigError("a request must make at least one attempt", key="variables", expected="None or a name")
         for name in self.variables:
-            if name is not None and (not name.isidentifier() or keyword.iskeyword(name)):
+            if name is not None and not (isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)):
                 raise ConfigError(f"{name!r} is no variable", key="variables", expected="a Python name")
 
     @property
@@ -185,6 +193,11 @@ class Result(msgspec.Struct, frozen=True):
     def final(self) -> Record:
         """The attempt that counts."""
         return self.attempts[-1]
+
+    @property
+    def nondeterministic(self) -> bool:
+        """Whether an attempt was repeated and gave another payload."""
+        return any(attempt.envelope.nondeterministic for attempt in self.attempts)
 
 
 def normalise_stderr(data: bytes) -> bytes:

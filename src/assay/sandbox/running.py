@@ -15,7 +15,7 @@ from assay.sandbox.records import Limits
 
 Stop = Literal["time", "output", "tree", "starved", "cancelled"]
 LOOK_S = 0.1
-SETTLE_S = 10.0  # after a kill, everything must be gone by then
+SETTLE_S = 30.0  # after a kill, everything must be gone by then, on a busy machine too
 PATIENCE = 4.0  # wall time over the limit after which a snippet that waits for a processor is put off
 LAST_PATIENCE = 40.0  # the same in the last attempt: a wait this long is an outage, not load
 _READ = 1 << 16
@@ -183,7 +183,10 @@ class Run:
         if self._tree.cpu_ns > limit or wall - self._tree.queue_ns > limit:
             self._stop = "time"
         elif wall > self._patience * limit:
-            self._stop = "starved"
+            # Of several processes one always waits for another, and what a child used can be hidden: by then no load
+            # explains that they have not ended.
+            alone = self._tree.peak_processes == 1 or self._patience < LAST_PATIENCE
+            self._stop = "starved" if alone else "time"
 
     def _outcome(self) -> Outcome:
         if b"broken " in self._report:
@@ -193,6 +196,8 @@ class Run:
         if ended is None and self._stop is None:
             raise ServerError("the process that watches the snippet has died")
         tree = self._tree
+        if ended is not None and tree is None:
+            raise ServerError("the process of the snippet ended before the snippet began")
         found = Outcome(
             stdout=bytes(self._captured[self._ends.stdout]),
             stderr=bytes(self._captured[self._ends.stderr]),
@@ -215,4 +220,6 @@ class Run:
             found.queue_ns = max(found.queue_ns, delay)
             found.exact = found.exact and delay >= 0
             found.peak_memory = max(found.peak_memory, resident * 1024)
+        # Processes that wait for each other's processors wait longer in all than the tree has run.
+        found.queue_ns = min(found.queue_ns, max(found.wall_ns - found.cpu_ns, 0))
         return found

@@ -28,11 +28,13 @@ _LIMITS = Limits(
     stdout_bytes=65536,
     stderr_bytes=65536,
 )
-_FORK = """
+_TRIES = 5
+_FORKS = 64
+_FORK = f"""
 import os, signal, time
 n = 0
 try:
-    while n < 64:
+    while n < {_FORKS}:
         if os.fork() == 0:
             time.sleep(60)
             os._exit(0)
@@ -76,11 +78,20 @@ time.sleep(0.1)
 print('done')
 """
 _WRITE = """
+import os
 for path in {paths!r}:
-    try:
-        open(path + '/{tag}', 'w').write('x')
-    except OSError:
-        pass
+    kept = path + '/{tag}-kept'
+    for change in (
+        lambda: open(path + '/{tag}', 'w').write('x'),
+        lambda: os.chmod(kept, 0o606),
+        lambda: os.utime(kept, (1, 1)),
+        lambda: os.truncate(kept, 0),
+        lambda: os.open(kept, os.O_RDONLY | os.O_TRUNC),
+    ):
+        try:
+            change()
+        except OSError:
+            pass
 """
 _READ = """
 for path in {paths!r}:
@@ -103,14 +114,18 @@ for name in os.listdir('/proc') if os.path.isdir('/proc') else []:
 print(found)
 """
 _SIGNALS = """
-import os, signal
+import os, resource, signal
 reached = 0
 for pid in ({pid}, {server}):
-    try:
-        os.kill(pid, 0)
-        reached += 1
-    except OSError:
-        pass
+    for reach in (
+        lambda: os.kill(pid, 0),
+        lambda: resource.prlimit(pid, resource.RLIMIT_CPU),
+    ):
+        try:
+            reach()
+            reached += 1
+        except OSError:
+            pass
 if not reached:  # never send a real signal where it could reach somebody
     for target in (os.getppid(), -1):
         try:
@@ -131,6 +146,11 @@ for family, address in ((socket.AF_INET, '127.0.0.1'), (socket.AF_INET6, '::1'))
         except OSError:
             pass
 try:
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect({path!r})  # as resolvers, buses and agents listen
+except OSError:
+    pass
+try:
     socket.getaddrinfo('example.org', 80)
     print('resolved')
 except OSError:
@@ -145,6 +165,7 @@ try:
 except OSError:
     pass
 """
+_HERE = str(Path(__file__).parent)
 _ENVIRONMENT = "import os\nfor item in sorted(os.environ.items()): print(*item, sep='=')\n"
 
 
@@ -208,9 +229,12 @@ class SelfTest:
     def _process_count_capped(self) -> None:
         most = _LIMITS.processes - 1
         for _ in range(2):
-            outcome = self._do(_FORK)
-            forked = int(outcome.stdout or b"-1")
-            # Without a user namespace, other processes of this user come and go meanwhile.
+            forked = -1
+            for _attempt in range(_TRIES):
+                forked = int(self._do(_FORK).stdout or b"-1")
+                # Without a user namespace, other processes of this user come and go meanwhile.
+                if forked == _FORKS or most // 2 <= forked <= most:
+                    break
             if not most // 2 <= forked <= most:
                 raise _FailedError(f"{forked} forks until refusal instead of {most}")
 
@@ -233,28 +257,25 @@ class SelfTest:
                 raise _FailedError(f"{written} MiB could be written where {_LIMITS.disk_mb} are allowed")
 
     def _write_confined(self) -> None:
-        with _outside() as folders:
+        with _planted(f"{self._tag}-kept") as files:
+            before = {path: _state(path) for path in files}
+            others = [place for place in (os.getcwd(), _HERE, "/dev/shm") if os.path.isdir(place)]
+            folders = list(dict.fromkeys([*(str(path.parent) for path in files), *others]))
             self._do(_WRITE.format(paths=[*folders, "/usr", "/etc", "/dev/shm/..", "/"], tag=self._tag))
             found = [folder for folder in folders if os.path.exists(f"{folder}/{self._tag}")]
             for folder in found:
                 os.unlink(f"{folder}/{self._tag}")
+            changed = [str(path.parent) for path, old in before.items() if _state(path) != old]
         if found:
             raise _FailedError(f"a file appeared in {', '.join(found)}")
+        if changed:
+            raise _FailedError(f"length, mode or time of a file changed in {', '.join(changed)}")
 
     def _read_confined(self) -> None:
-        with _outside() as folders:
+        with _planted(self._tag) as files:
             paths = [__file__, sys.prefix + "/pyvenv.cfg", "/etc/shadow", "/etc/machine-id", "/etc/fstab"]
-            for folder in folders:
-                with contextlib.suppress(OSError):
-                    Path(folder, self._tag).write_text("canary")
-                    os.chmod(f"{folder}/{self._tag}", 0o644)
-                    paths.append(f"{folder}/{self._tag}")
-            try:
-                self._expect(self._do(_READ.format(paths=paths)), "", "could be read")
-            finally:
-                for folder in folders:
-                    with contextlib.suppress(OSError):
-                        os.unlink(f"{folder}/{self._tag}")
+            paths += [*map(str, files), *_of_project()]
+            self._expect(self._do(_READ.format(paths=paths)), "", "could be read")
 
     def _processes_hidden(self) -> None:
         with _bystander({"CANARY": self._tag}):
@@ -285,7 +306,14 @@ class SelfTest:
                     if kind == socket.SOCK_STREAM:
                         listener.listen()
                     sockets.append(listener)
-            outcome = self._do(_NETWORK.format(**{"tcp": 9, "udp": 9, **ports}))
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-canary-", dir="/tmp"))
+            os.chmod(folder, 0o777)
+            local = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            local.bind(path := f"{folder}/socket")
+            os.chmod(path, 0o777)
+            local.listen()
+            sockets.append(local)
+            outcome = self._do(_NETWORK.format(**{"tcp": 9, "udp": 9, "path": path, **ports}))
             if select.select(sockets, [], [], 0.05)[0]:
                 raise _FailedError("a connection or datagram arrived")
             self._expect(outcome, "", "name lookup works")
@@ -311,13 +339,41 @@ def _read(path: str) -> bytes:
         return b""
 
 
+def _state(path: Path) -> tuple[int, int, int]:
+    """Return what must not change in a file; others may read it meanwhile, and be it to copy a folder."""
+    found = path.stat()
+    return found.st_mode, found.st_size, found.st_mtime_ns
+
+
+def _of_project() -> list[str]:
+    """Return a file of the working folder; a new one there could end up in somebody's commit, or vanish from a copy."""
+    folder = os.getcwd()
+    if folder.startswith(("/bin", "/etc", "/lib", "/usr")):
+        return []  # what lies there may lie inside too
+    with os.scandir(folder) as entries:
+        return [entry.path for entry in entries if entry.is_file()][:1]
+
+
 @contextlib.contextmanager
-def _outside() -> Iterator[list[str]]:
-    """Yield folders that a snippet must not reach: home, working and temporary folder, and that of Assay."""
-    with tempfile.TemporaryDirectory(prefix="assay-canary-") as folder:
+def _planted(name: str) -> Iterator[list[Path]]:
+    """Put a file into folders that a snippet must not reach.
+
+    Not into shared memory, where it would take that from the snippets of others (see `shared_memory` in
+    inside/watcher.py), nor into the project.
+    """
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-canary-"))
         os.chmod(folder, 0o777)
-        places = [folder, os.path.expanduser("~"), os.getcwd(), str(Path(__file__).parent), "/var/tmp", "/dev/shm"]
-        yield [place for place in dict.fromkeys(places) if os.path.isdir(place)]
+        files = []
+        for place in dict.fromkeys((folder, os.path.expanduser("~"), "/var/tmp")):
+            path = Path(place, name)
+            with contextlib.suppress(OSError):
+                path.touch(exist_ok=False)
+                stack.callback(path.unlink, missing_ok=True)
+                path.write_text("canary")
+                path.chmod(0o644)
+                files.append(path)
+        yield files
 
 
 @contextlib.contextmanager

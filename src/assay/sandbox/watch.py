@@ -1,5 +1,6 @@
 """Looks at a running snippet from outside, through /proc: processor time, waiting time, memory, processes."""
 
+import contextlib
 import os
 from dataclasses import dataclass, field
 
@@ -7,19 +8,24 @@ _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
+def children(pid: int) -> list[int]:
+    """Return the living children of a process; each is that of the thread that made it."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            # One that has ended meanwhile must not hide the children of the others.
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                found += [int(child) for child in file.read().split()]
+    return found
+
+
 def descendants(root: int) -> list[int]:
     """Return the living descendants of a process, the process itself left out."""
     found: list[int] = []
     waiting = [root]
     while waiting:
-        pid = waiting.pop()
-        try:
-            for thread in os.listdir(f"/proc/{pid}/task"):
-                with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
-                    waiting += (children := [int(child) for child in file.read().split()])
-                    found += children
-        except OSError:
-            continue  # gone meanwhile
+        waiting += (below := children(waiting.pop()))
+        found += below
     return found
 
 
@@ -30,6 +36,19 @@ def pidfd_process(descriptor: int) -> int:
             if line.startswith("Pid:"):
                 return int(line.split()[1])
     return -1
+
+
+def process_memory(pid: int) -> tuple[int, int, int]:
+    """Return the address space of a process and its private memory, in bytes, and how many threads it has.
+
+    Raises
+    ------
+    OSError
+        If the process cannot be seen.
+    """
+    with open(f"/proc/{pid}/statm") as file:
+        size, resident, shared = (int(word) * _PAGE for word in file.read().split()[:3])
+    return size, resident - shared, len(os.listdir(f"/proc/{pid}/task"))
 
 
 @dataclass
@@ -47,8 +66,8 @@ class Tree:
     peak_memory: int = 0
     peak_processes: int = 1
     exact: bool = True
-    _waits: dict[str, int] = field(default_factory=dict)
-    _own_start: int | None = None
+    _threads_ns: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _seen_ns: int = 0
 
     def sample(self) -> int:
         """Look once; return the memory of all processes together, in bytes."""
@@ -70,7 +89,8 @@ class Tree:
             used += sum(int(value) for value in fields[13:15]) * _TICK_NS  # reaped children
             resident += max((memory[1] - memory[2]) * _PAGE - self.base, 0)
             longest = max(longest, waited)
-        self.cpu_ns = max(self.cpu_ns, used)
+        # What is counted nowhere else: children that ended without anybody waiting for them.
+        self.cpu_ns = max(self.cpu_ns, used, self._seen_ns)
         self.queue_ns += longest
         self.peak_processes = max(self.peak_processes, len(pids))
         self.peak_memory = max(self.peak_memory, resident)
@@ -94,19 +114,25 @@ class Tree:
     def _threads(self, pid: int) -> tuple[int, int]:
         """Return the time that its threads ran, and the longest that one waited for a processor since the last look."""
         ran, longest = 0, 0
-        try:
-            for thread in os.listdir(f"/proc/{pid}/task"):
+        threads: list[str] = []
+        with contextlib.suppress(OSError):
+            threads = os.listdir(f"/proc/{pid}/task")
+        for thread in threads:
+            try:
                 with open(f"/proc/{pid}/task/{thread}/schedstat", "rb") as file:
                     words = file.read().split()
-                ran += int(words[0])
-                waited = int(words[1])
-                longest = max(longest, waited - self._waits.get(thread, 0))
-                self._waits[thread] = waited
-        except FileNotFoundError:
-            if not os.path.exists("/proc/self/schedstat"):
-                self.exact = False
-        except (OSError, ValueError, IndexError):
-            pass
+                own, waited = int(words[0]), int(words[1])
+            except (OSError, ValueError, IndexError):
+                continue  # gone meanwhile, or never told
+            own_before, waited_before = self._threads_ns.get(thread, (0, 0))
+            if own < own_before:
+                own_before, waited_before = 0, 0  # the number belongs to another thread now
+            self._threads_ns[thread] = own, waited
+            self._seen_ns += own - own_before
+            longest = max(longest, waited - waited_before)
+            ran += own
+        if threads and not os.path.exists("/proc/self/schedstat"):
+            self.exact = False
         return ran, longest
 
     def _reaped(self) -> int:

@@ -1,14 +1,17 @@
 """The supervisor's side of one fork server: start it, run snippets through it, end it."""
 
 import contextlib
+import fcntl
 import json
 import os
+import signal
 import socket
 import subprocess
 import time
 from collections.abc import Callable
 from typing import Any
 
+from assay.sandbox import memory, watch
 from assay.sandbox.control import Control, ServerError
 from assay.sandbox.launching import LAUNCHER, Plan
 from assay.sandbox.records import Limits
@@ -27,16 +30,19 @@ class Server:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.executions = 0
+        self._oom_kills = memory.oom_kills()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control = Control(ours, self._death)
-        command = [plan.launcher_python, "-I", "-S", "-B", str(LAUNCHER), str(theirs.fileno())]
+        with theirs:  # where ours are closed, its number may be that of a standard stream
+            control = fcntl.fcntl(theirs, fcntl.F_DUPFD_CLOEXEC, 10)
+        command = [plan.launcher_python, "-I", "-S", "-B", str(LAUNCHER), str(control)]
         try:
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[control, *plan.held],
                 env={},
                 cwd="/",
                 start_new_session=True,
@@ -45,7 +51,7 @@ class Server:
             self._control.close()
             raise ServerError(f"{plan.launcher_python} cannot be started: {error}") from error
         finally:
-            theirs.close()
+            os.close(control)
         try:
             self._begin()
         except BaseException:
@@ -63,8 +69,21 @@ class Server:
         word, self.facts = self._control.receive(deadline)[0]
         if word != "ready":
             raise ServerError(f"the server said {word!r}")
-        if self.facts["threads"] != 1:
+        self._size, self._shared, threads = self._measured()
+        if threads != 1:
             raise ServerError(f"importing {', '.join(self.plan.preload)} starts threads; take it off `preload`")
+
+    def _measured(self) -> tuple[int, int, int]:
+        """Return the server's address space, what of its memory is its own and all snippets share, and its threads.
+
+        From outside, because inside there may be no /proc.
+        """
+        namespaces = self.plan.backend == "namespaces"
+        found = watch.children(self._process.pid) if namespaces else [self._process.pid]
+        try:
+            return watch.process_memory(found[0])
+        except (IndexError, OSError) as error:
+            raise ServerError(f"the memory of a server cannot be seen in /proc ({error})") from error
 
     def _death(self) -> ServerError:
         """Return what a server that hung up left behind."""
@@ -104,7 +123,7 @@ class Server:
             with os.fdopen(os.dup(program), "wb") as file:
                 file.write(code)
             given = [program, pipes["stdout"][1], pipes["stderr"][1], pipes["report"][1], pipes["stop"][0]]
-            self._control.send(("run", _job(limits, len(code), variable, seed)), given)
+            self._control.send(("run", _job(limits, len(code), variable, seed, self._size)), given)
             for descriptor in given:
                 closing[descriptor].close()
             (word,), (pidfd,) = self._control.receive(time.monotonic() + SETTLE_S)
@@ -119,7 +138,15 @@ class Server:
                 stop=closing[pipes["stop"][1]],
                 namespace=self.plan.backend == "namespaces",
             )
-            return Run(self._control, limits, ends, self.facts.get("resident", 0), patience, cancelled).watch()
+            outcome = Run(self._control, limits, ends, self._shared, patience, cancelled).watch()
+        # Within its caps the snippet is not to blame, if it was the one that was chosen.
+        if outcome.stop is None and outcome.status == signal.SIGKILL and memory.oom_kills() > self._oom_kills:
+            raise ServerError("the kernel had no memory left and ended a snippet, or another process of this machine")
+        return outcome
+
+    def kept(self, limits: Limits) -> Limits:
+        """Return the limits as the kernel will keep them."""
+        return memory.kept(limits, self._size)
 
     @property
     def process_id(self) -> int:
@@ -141,7 +168,7 @@ class Server:
                     stream.close()
 
 
-def _job(limits: Limits, size: int, variable: str | None, seed: int | None) -> dict[str, Any]:
+def _job(limits: Limits, size: int, variable: str | None, seed: int | None, interpreter_bytes: int) -> dict[str, Any]:
     page = 4096
     disk = limits.disk_mb << 20
     return {
@@ -150,7 +177,7 @@ def _job(limits: Limits, size: int, variable: str | None, seed: int | None) -> d
         "disk": disk + (size + page - 1) // page * page,
         "inodes": limits.inodes + 8,
         "file": disk,
-        "memory": limits.memory_mb << 20,
+        "memory": (limits.memory_mb << 20) + interpreter_bytes,
         # A second beyond the rule that the supervisor applies, in case the supervisor itself is starved.
         "cpu": int(limits.time_s) + 2,
         "processes": limits.processes,

@@ -216,13 +216,14 @@ def _strays(top: str, source: str, listed: set[str]) -> tuple[str, ...]:
     return tuple(sorted(strays))
 
 
-def check_preload(names: tuple[str, ...], preload: tuple[str, ...]) -> None:
+def check_preload(names: tuple[str, ...], preload: tuple[str, ...], *, seeded: bool = False) -> None:
     """Refuse to preload what no snippet could import; a server that fails to start would look like a broken sandbox.
 
     Raises
     ------
     ConfigError
-        If a module belongs neither to the distributions nor to the standard library.
+        If a module belongs neither to the distributions nor to the standard library, or if numpy is to be `seeded`
+        and is not preloaded.
     """
     visible = {package.name.partition(".")[0] for package in packages(names)} | sys.stdlib_module_names
     unknown = [module for module in preload if module.partition(".")[0] not in visible]
@@ -232,6 +233,13 @@ def check_preload(names: tuple[str, ...], preload: tuple[str, ...]) -> None:
             key="preload",
             expected="modules of the distributions",
             remedy="take it off `preload`, or add its distribution to `distributions` in configs/executions.yaml",
+        )
+    if seeded and "numpy" in visible and "numpy" not in preload:
+        raise ConfigError(
+            "numpy.random can be seeded only where numpy is preloaded",
+            key="seed_unseeded",
+            expected="numpy on the list `preload`",
+            remedy="put it there, or take seed_unseeded out of configs/executions.yaml",
         )
 
 

@@ -6,15 +6,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from assay.canonical import file_digest
 from assay.errors import ConfigError, DataError
+from assay.records.locked import require_locked
 from assay.records.step import Inputs, Outputs
 from assay.sopbench.domain import Domain
 from assay.sopbench.generator import TaskGenerator
 from assay.sopbench.parts import DOMAINS
 from assay.sopbench.planning import Planner
 from assay.sopbench.rows import TaskRow
-from assay.sopbench.tasks import load_tasks
+from assay.sopbench.tasks import load_tasks, task_file
 from assay.sopbench.toolbox import offered_functions
 
 
@@ -54,23 +54,21 @@ def task_rows(settings: TaskSettings) -> Iterator[TaskRow]:
         if getattr(settings, name) < 0:
             raise ConfigError(f"{getattr(settings, name)} tasks are asked for", key=name, expected="at least 0")
     for name, sha256 in settings.files.items():
-        _check(Path(settings.folder) / name, sha256)
+        require_locked(Path(settings.folder) / name, sha256, "sopbench")
     for name in settings.domains:
         domain = domain_named(name)
         if settings.source == "generated":
             yield from TaskGenerator(domain).tasks(settings.seed, settings.succeed, settings.refuse)
         else:
+            _require_locked_choice(settings, name)
             yield from planned(domain, load_tasks(Path(settings.folder), name))
 
 
-def _check(path: Path, sha256: str) -> None:
-    if not path.is_file() or file_digest(path) != sha256:
-        raise DataError(
-            "the file is missing or is not the locked one",
-            file=path,
-            expected=f"sha256 {sha256}",
-            remedy="fetch it again, or lock anew",
-        )
+def _require_locked_choice(settings: TaskSettings, domain: str) -> None:
+    """Refuse a file that stands before the locked one, such as an unpacked copy: it would be read in its place."""
+    folder = Path(settings.folder)
+    path = task_file(folder, domain)
+    require_locked(path, settings.files.get(path.relative_to(folder).as_posix()), "sopbench")
 
 
 def planned(domain: Domain, rows: list[TaskRow]) -> Iterator[TaskRow]:
@@ -85,7 +83,9 @@ def planned(domain: Domain, rows: list[TaskRow]) -> Iterator[TaskRow]:
             plan = planner.plan(row.task)
         except DataError as error:
             place = f"{row.domain}, task {row.index}"
-            raise DataError(error.message, row=place, key=error.key, remedy=error.remedy) from error
+            raise DataError(
+                error.message, row=place, key=error.key, expected=error.expected, remedy=error.remedy
+            ) from error
         solvable = plan is not None or not row.task.action_should_succeed
         yield msgspec.structs.replace(row, plan=plan, solvable=solvable)
 

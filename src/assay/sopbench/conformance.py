@@ -22,6 +22,7 @@ from assay.sopbench.domains.dmv.functions import licence_number
 from assay.sopbench.executed import ExecutedTasks
 from assay.sopbench.judge import EXECUTED, FAILED, Judge, PreparedTask
 from assay.sopbench.literals import arguments_literal
+from assay.sopbench.readings import not_found
 from assay.sopbench.rows import CallRow, CardDialect, ContentDialect, Task, Verdict
 from assay.sopbench.system import System
 from assay.sopbench.tasks import load_tasks
@@ -242,7 +243,7 @@ def _base_differences_in(
         msgspec.json.decode(msgspec.json.encode(task.initial_database)), cards
     )
     for number, call in enumerate(row.call_rows(), 1):
-        if call.content.startswith("Error: Tool ") and call.content.endswith("not found."):
+        if not_found(call):
             continue
         got = _called(system, call)
         if isinstance(got, Exception):

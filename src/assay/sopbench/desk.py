@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any, Protocol
 
-from assay.sopbench.literals import plain, strict_json
+from assay.sopbench.literals import plain, tool_arguments
 from assay.sopbench.rows import CallRow, ContentDialect
 
 
@@ -44,7 +44,7 @@ class Desk:
 
 def _read(arguments: str) -> dict[str, Any]:
     try:
-        value = strict_json(arguments or "{}")
+        value = tool_arguments(arguments)
     except ValueError as error:
         raise ValueError(f"the arguments are not JSON: {error}") from error
     if not isinstance(value, dict):

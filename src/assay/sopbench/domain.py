@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from assay.sopbench.consistency import check_rules, check_words
 from assay.sopbench.rules import Rules
 from assay.sopbench.system import Session, System
 
@@ -17,6 +18,9 @@ class Procedure:
     system: type[System]
     session: type[Session]
     rules: Rules
+
+    def __post_init__(self) -> None:
+        check_rules(self)
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,9 @@ class Domain:
     texts: Texts
     toolbox: Toolbox
     scenario: Scenario
+
+    def __post_init__(self) -> None:
+        check_words(self)
 
     @property
     def name(self) -> str:

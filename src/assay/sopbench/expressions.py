@@ -45,7 +45,16 @@ Expression: TypeAlias = Single | Group
 
 
 def bound(mapping: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return a mapping as sorted bindings."""
+    """Return a mapping as sorted bindings.
+
+    Raises
+    ------
+    DataError
+        For anything but names of variables: literals, which the format knows and no published task uses, are not read.
+    """
+    for parameter, variable in mapping.items():
+        if not isinstance(variable, str) or variable.startswith("value "):
+            raise DataError(f"parameter {parameter!r} is bound to {variable!r}", expected="the name of a variable")
     return tuple(sorted(mapping.items()))
 
 

@@ -1,6 +1,5 @@
 """`assay data fetch sopbench`: the authors' seven task files, from their repository, a clone or any folder."""
 
-import lzma
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ from assay.canonical import bytes_digest, file_digest
 from assay.errors import DataError
 from assay.records.atomic import write_if_changed
 from assay.records.checkout import checkout
-from assay.sopbench.tasks import DOMAINS, task_file
+from assay.sopbench.tasks import DOMAINS, file_bytes, task_file
 
 REPOSITORY = "https://github.com/Leezekun/SOPBench"
 COMMIT = "8cd43276845fb25a760a6fcd1090e5aae3a36273"
@@ -48,7 +47,7 @@ def fetch(source: str | None, out: Path, companion: Path | None) -> Iterator[str
         If a file is missing, or is not the one of the pinned commit.
     """
     if companion is not None:
-        raise DataError("sopbench needs no further file", file=companion)
+        raise DataError("sopbench needs no further file", file=companion, remedy="leave --with out")
     if out.exists() and not out.is_dir():
         raise DataError("there is a file where the folder should be", file=out, remedy="name another folder")
     if source is not None and Path(source).is_dir():
@@ -69,12 +68,7 @@ def _copied(source: Path, out: Path) -> Iterator[str]:
 
 
 def _checked(path: Path, domain: str) -> bytes:
-    data = path.read_bytes()
-    if path.suffix == ".xz":
-        try:
-            data = lzma.decompress(data)
-        except lzma.LZMAError as error:
-            raise DataError("the file is not xz-compressed, or cut off", file=path) from error
+    data = file_bytes(path)
     if bytes_digest(data) != SHA256[domain]:
         raise DataError(
             "the file is not the one that was measured",

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from assay.canonical import derive_seed
-from assay.errors import DataError
+from assay.errors import ConfigError, DataError
 from assay.sopbench.domain import Domain
 from assay.sopbench.expressions import Expression, Group, Single, encode, inverse, joined, singles
 from assay.sopbench.graph import GraphBuilder
 from assay.sopbench.planning import Planner
 from assay.sopbench.rows import Task, TaskRow, task_text
-from assay.sopbench.system import Check, Session, Strict, compile_rule, default_table
+from assay.sopbench.system import Check, Session, Strict, compile_rule, succeeded
 from assay.sopbench.toolbox import offered_functions
 
 _DRAWS = 150  # worlds drawn for one task before the next goal is tried
@@ -43,7 +43,6 @@ class TaskGenerator:
         self.domain = domain
         procedure = domain.procedure
         self._builder = GraphBuilder(procedure.rules, procedure.system.parameters)
-        self._table = default_table(procedure.rules, procedure.session, procedure.system)
         self._planner = Planner(procedure, offered_functions(domain.toolbox))
         self._ruled = lru_cache(maxsize=None)(self._make_ruled)
 
@@ -160,14 +159,14 @@ class TaskGenerator:
         """Return the one condition whose truth value refuses the request, "" if it may be carried out, else None."""
         procedure = self.domain.procedure
         session = procedure.session(procedure.system.opened(_copied(state)), procedure.rules.limits, careful=True)
-        strict = Strict(session, {**self._table, goal: ruled.check})
+        strict = Strict(session, {**self._planner.defaults.table, goal: ruled.check})
         try:
             if not self._established(strict, ruled, known):
                 return None
             if ruled.check is None or ruled.check(session, known):
                 names = procedure.system.parameters[goal]
                 done = strict.call(goal, _copied({name: known[name] for name in names if name in known}))
-                return "" if _succeeded(done) else None
+                return "" if succeeded(done) else None
             # What fails must be a condition that the agent is shown, not one that another depends on.
             if _holds(ruled.shown, session, known):
                 return None
@@ -182,17 +181,13 @@ class TaskGenerator:
         for _ in rules.links:  # one may need another, as authenticating needs a login
             for name, action in list(waiting.items()):
                 given = {parameter: known[parameter] for parameter in parameters[action.name] if parameter in known}
-                if len(given) == len(parameters[action.name]) and _succeeded(strict.call(action.name, _copied(given))):
+                if len(given) == len(parameters[action.name]) and succeeded(strict.call(action.name, _copied(given))):
                     del waiting[name]
         return not any(name in waiting for name in ruled.links)
 
 
 def _copied(value: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
-
-
-def _succeeded(result: Any) -> bool:
-    return bool(result[0] if isinstance(result, tuple) else result)
 
 
 def _holds(check: Check | None, session: Session, known: dict[str, Any]) -> bool:
@@ -211,7 +206,10 @@ def _flipped(rule: Expression, single: Single) -> Expression:
 
 
 def _wish(wish: str, known: dict[str, Any]) -> str:
-    return wish.format(**{name: _shown(value) for name, value in known.items()})
+    try:
+        return wish.format(**{name: _shown(value) for name, value in known.items()})
+    except (KeyError, IndexError) as error:
+        raise ConfigError(f"the wish {wish!r} names what the request does not draw", key=str(error)) from error
 
 
 def _prompt(wish: str, known: dict[str, Any]) -> str:

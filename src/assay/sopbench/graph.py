@@ -36,7 +36,7 @@ class Graph:
         """Read the object form ``{"nodes": [...], "connections": [...]}``."""
         try:
             nodes = tuple(_node(node) for node in value["nodes"])  # type: ignore[attr-defined]
-            connections = tuple((int(a), int(b)) for a, b in value["connections"])  # type: ignore[attr-defined]
+            connections = tuple((_end(a), _end(b)) for a, b in value["connections"])  # type: ignore[attr-defined]
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(
                 "the directed action graph cannot be read",
@@ -59,6 +59,12 @@ class Graph:
     def functions(self) -> list[str]:
         """Return the names of the function nodes, sorted, each once."""
         return sorted({node.name for node in self.nodes if isinstance(node, Call)})
+
+
+def _end(value: object) -> int:
+    if type(value) is int:
+        return value
+    raise ValueError(value)
 
 
 def _node(value: object) -> Node:

@@ -104,6 +104,8 @@ def read_file(file: TrajectoryFile) -> Contents:
     """
     try:
         records = json.loads(file.path.read_bytes() or b"null")
+    except OSError as error:
+        raise DataError(f"the file cannot be read: {error.strerror}", file=file.path) from error
     except (ValueError, RecursionError) as error:
         raise DataError(f"the file is no JSON, perhaps cut off: {error}", file=file.path) from error
     if records is None:
@@ -165,14 +167,15 @@ def _ending(messages: list[dict[str, Any]]) -> Ending:
 def _task(file: TrajectoryFile, number: int, value: dict[str, Any]) -> Task:
     try:
         task = msgspec.convert(value, Task)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the latter by a message about half a character
         raise DataError(str(error), file=file.path, row=number, key="task", expected="a task of SOPBench") from error
     if task.user_goal:
         return task
     # Two domains leave the goal to the object key of the task file; in a record, the graph names it.
-    nodes = task.directed_action_graph.get("nodes")
-    goal = nodes[0][0] if isinstance(nodes, list) and nodes and isinstance(nodes[0], list) and nodes[0] else ""
-    return msgspec.structs.replace(task, user_goal=goal)
+    match task.directed_action_graph.get("nodes"):
+        case [[str(goal), *_], *_]:
+            return msgspec.structs.replace(task, user_goal=goal)
+    return task
 
 
 def extract_calls(messages: list[dict[str, Any]]) -> list[CallRow]:

@@ -1,4 +1,4 @@
-"""The evaluator: replays a trajectory behind the rules and compares (section 7 of the specification).
+"""The evaluator: replays a trajectory behind the rules and compares.
 
 `Judge` is one domain under one profile and card dialect. It prepares a task once and judges any number of
 trajectories of it; nothing is shared between trajectories, so order and number of workers change no verdict.
@@ -11,12 +11,13 @@ from typing import Any
 import msgspec
 
 from assay.errors import DataError
+from assay.sopbench.defaults import Defaults
 from assay.sopbench.domain import Procedure
 from assay.sopbench.expressions import decode, singles
-from assay.sopbench.graph import Graph, GraphBuilder
-from assay.sopbench.readings import CORRECTED, UPSTREAM, Reading
+from assay.sopbench.fitting import fitted
+from assay.sopbench.readings import CORRECTED, UPSTREAM, Reading, not_found
 from assay.sopbench.rows import CallRow, CardDialect, ContentDialect, Profile, Task, Verdict
-from assay.sopbench.system import Check, RuleTable, Strict, compile_rule, default_table, opened_session
+from assay.sopbench.system import RuleTable, Strict, opened_session
 from assay.sopbench.walk import Plan, Walk, plans_of
 
 EXECUTED, BASE_ONLY, FAILED = 0, 1, 2
@@ -93,12 +94,7 @@ class Judge:
         self.profile: Profile = profile
         self.cards: CardDialect = cards
         self.reading: Reading = UPSTREAM if profile == "upstream" else CORRECTED
-        system, rules = procedure.system, procedure.rules
-        self._defaults_table = default_table(rules, procedure.session, system, published=profile == "upstream")
-        builder = GraphBuilder(rules, system.parameters)
-        self._defaults = {name: Plan.of(builder.default(name)) for name in system.functions}
-        implied = {name: rules.implied(name, system.functions) for name in system.functions}
-        self._implied = {name: call for name, call in implied.items() if call is not None}
+        self._defaults = Defaults.of(procedure, published=profile == "upstream")
         self._lacks_helpers = procedure.session.lacks_helpers
 
     def prepare(self, task: Task) -> PreparedTask:
@@ -107,34 +103,17 @@ class Judge:
         Raises
         ------
         DataError
-            If the target is no function of the domain, the task names constraints or functions that do not exist, or
-            its database is none of the domain.
+            If the task does not fit the domain (`fitted`), or its database is none of the domain.
         """
-        system = self.procedure.system
-        if task.user_goal not in system.functions:
-            raise DataError(
-                f"the task asks for {task.user_goal!r}, which is no function of {self.procedure.name}",
-                key="user_goal",
-                remedy="the task may come from another version of the data",
-            )
-        rule = decode(task.constraints)
-        check: Check | None = compile_rule(rule, self.procedure.session, system)
-        graph = Graph.decode(task.directed_action_graph)
-        unknown = [name for name in graph.functions() if name not in system.functions]
-        if unknown:
-            raise DataError(
-                f"the task's graph names {unknown[0]!r}, which is no function of {self.procedure.name}",
-                key="directed_action_graph",
-                remedy="the task may come from another version of the data",
-            )
+        check, graph = fitted(task, self.procedure)
         prepared = PreparedTask(
             task=task,
             state_bytes=_state_bytes(task.initial_database),
             initial=task.initial_database,
-            table={**self._defaults_table, task.user_goal: check},
-            plans={name: plan for name, plan in plans_of(graph).items() if name in system.functions},
+            table={**self._defaults.table, task.user_goal: check},
+            plans=plans_of(graph),
             n_constraints=sum(1 for _ in singles(decode(task.constraints_original))),
-            n_constraints_expanded=sum(1 for _ in singles(rule)),
+            n_constraints_expanded=sum(1 for _ in singles(decode(task.constraints))),
         )
         self.open(prepared)  # so that a database of another version is named here, not in the middle of a replay
         return prepared
@@ -154,7 +133,8 @@ class Judge:
     def walk(self, prepared: PreparedTask, *, enforced: bool = False) -> Walk:
         """Return a walk of the task's graph at its beginning; see `judge` for `enforced`."""
         excused = enforced and self.reading.careful
-        return Walk(prepared.plans, self._defaults, self._implied, by_variable=self.reading.careful, excused=excused)
+        defaults = self._defaults
+        return Walk(prepared.plans, defaults.plans, defaults.implied, by_variable=self.reading.careful, excused=excused)
 
     def judge(
         self,
@@ -174,7 +154,7 @@ class Judge:
         final_database : dict or None
             The recorded final state; None if it equals the initial one.
         offered : collection of str or None
-            Functions that the agent could call; None if unknown (then every call counts as offered).
+            Functions that the agent could call; None if unknown (then those that were not found were not offered).
         enforced : bool
             Whether the system enforced the rules and offered no look-ups: corrected, none is required then.
         """
@@ -184,9 +164,8 @@ class Judge:
         for number, call in enumerate(calls, 1):
             self._replay(call, number, prepared.task.user_goal, strict, walk, replay, dialect, offered)
         recorded = prepared.initial if final_database is None else final_database
-        return self._verdict(
-            prepared, replay, strict, walk, recorded == strict.system.state, len(calls), n_sender_messages, dialect
-        )
+        matches = self.reading.same_state(recorded, strict.system.state)
+        return self._verdict(prepared, replay, strict, walk, matches, len(calls), n_sender_messages, dialect)
 
     def _replay(
         self,
@@ -200,8 +179,8 @@ class Judge:
         offered: Collection[str] | None,
     ) -> None:
         name = call.called
-        arguments = self.reading.arguments(call.arguments)
-        unoffered = offered is not None and name not in offered
+        arguments = self.reading.arguments(call)
+        unoffered = not_found(call) if offered is None else name not in offered
         replay.n_unoffered += unoffered
         # What was not offered was not carried out: behind the rules it must not be either (a login, a write).
         ignored = unoffered and self.reading.careful
@@ -224,14 +203,20 @@ class Judge:
             replay.fault("dirgraph_satisfied", f"call {number}, {_short(name)}, came before what it requires")
 
     def execute(self, name: str, arguments: Any, strict: Strict) -> tuple[int, Any]:
-        """Call a function of the strict system; return the status with the value, or with the exception."""
+        """Call a function of the strict system; return the status with the value, or with the exception.
+
+        A look-up that the strict system lacks is decided by its name alone; corrected, it must also not raise.
+        """
         if name not in self.procedure.system.functions:
             return FAILED, None
-        if self._lacks_helpers and name.startswith("internal_"):
+        base_only = self._lacks_helpers and name.startswith("internal_")
+        if base_only and not self.reading.careful:
             return BASE_ONLY, None
         if not isinstance(arguments, dict):
             return FAILED, TypeError("arguments are not an object")
         try:
+            if base_only:
+                return BASE_ONLY, strict.system.call(name, arguments)
             return EXECUTED, strict.call(name, arguments)
         except Exception as error:  # noqa: BLE001 - whatever a function raises on a model's arguments is an error
             return FAILED, error

@@ -13,6 +13,7 @@ import re
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -152,18 +153,32 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
+def tool_arguments(text: str) -> Any:
+    """Return the arguments of a call as our own systems read them: JSON, and no text for no arguments.
+
+    Raises
+    ------
+    ValueError
+        For text that is no JSON.
+    """
+    return strict_json(text or "{}")
+
+
 def json_or_literal(text: str) -> Any:
-    """Return the value of JSON text, else of a Python literal, else the text: the corrected reading."""
+    """Return the value of JSON text, else of a Python literal, else the text: the corrected reading of arguments.
+
+    The result is always a fresh object, because a domain may keep a list that it is given.
+    """
     try:
         return strict_json(text)
     except ValueError:
-        return literal(text)
+        return _literal(text)
 
 
 def arguments_literal(text: str) -> Any:
     """Return the same as `_literal` for the texts that models write as arguments, mostly without parsing twice.
 
-    The result is always a fresh object, because a domain may keep a list that it is given.
+    The result is always a fresh object, as that of `json_or_literal`.
     """
     if "\\" not in text and len(text) < 4000:
         # Without escapes, JSON is a Python literal of the same value, except for its three names.
@@ -199,12 +214,15 @@ def as_lists(value: Any) -> Any:
 def plain(value: Any) -> Any:
     """Return a copy of a value as JSON data: tuples as lists, None and numbers as object keys written out.
 
-    Functions return live parts of the state, so that what is recorded must be a copy.
+    Functions return live parts of the state, so that what is recorded must be a copy. A number that has grown beyond
+    all floats is written as text, because JSON has none for it.
     """
     if isinstance(value, dict):
         return {_key(key): plain(element) for key, element in value.items()}
     if isinstance(value, list | tuple):
         return [plain(element) for element in value]
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
     return value
 
 

@@ -43,7 +43,9 @@ def compute(config: dict[str, Any], inputs: Inputs) -> Outputs:
     settings = msgspec.convert(config, MetricSettings)
     artifacts = inputs.all("verdicts")
     if len(artifacts) != len(settings.runs):
-        raise DataError(f"{len(artifacts)} verdicts artifacts for {len(settings.runs)} runs")
+        raise DataError(
+            f"{len(artifacts)} verdicts artifacts for {len(settings.runs)} runs", expected="one for each run"
+        )
     metrics: list[MetricRow] = []
     parts: list[Part] = []
     for run, artifact in zip(settings.runs, artifacts, strict=True):

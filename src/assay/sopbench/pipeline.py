@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.artifact.job import Job, Need
+from assay.config.files import unknown_key
 from assay.config.load import Configs
 from assay.config.sopbench import MethodConfig, SopbenchConfig
 from assay.errors import ConfigError
+from assay.model.engine import Decoding
 from assay.sopbench import work
 from assay.sopbench.tasks import DOMAINS
 
@@ -27,6 +29,7 @@ def jobs(configs: Configs) -> Iterator[Job]:
         return
     config = configs.sopbench
     data = _data(config)
+    _check_domains(configs)
     yield _tasks(configs, config, data)
     runs: list[dict[str, Any]] = []
     needs: list[Need] = []
@@ -102,28 +105,48 @@ def _verdicts(
         yield job, {**run, "profile": profile, "determinism": determinism}
 
 
+def _check_domains(configs: Configs) -> None:
+    """Refuse a domain that nobody knows."""
+    own = [name for name in configs.sopbench.domains if name not in DOMAINS]
+    if own:  # a user's own domain; the parts of all domains take a while to import
+        from assay.sopbench.parts import DOMAINS as KNOWN
+
+        unknown = [name for name in own if name not in KNOWN]
+        if unknown:
+            place = configs.where("sopbench", "domains")
+            raise unknown_key(place["key"], unknown[0], KNOWN, place["file"])
+
+
 def _check(configs: Configs, name: str, method: MethodConfig) -> None:
-    """Refuse a domain that nobody knows, and a user that is neither scripted nor another model than the evaluated."""
-    # One of the seven that the experiment leaves out is no mistake: the method is then asked about the others.
-    known = (*configs.sopbench.domains, *DOMAINS)
-    unknown = [domain for domain in method.domains or () if domain not in known]
-    if unknown:
+    """Refuse domains that nobody knows or nobody asks about, and a user that is neither scripted nor another model."""
+    asked = configs.sopbench.domains
+    place = configs.where("sopbench", "methods", name, "domains")
+    for domain in method.domains or ():
+        # One of the seven that the experiment leaves out is no mistake: the method is then asked about the others.
+        if domain not in (*asked, *DOMAINS):
+            raise unknown_key(place["key"], domain, {*asked, *DOMAINS}, place["file"])
+    if method.domains is not None and not set(method.domains).intersection(asked):
         raise ConfigError(
-            f"{unknown[0]!r} is no domain",
-            file="configs/sopbench.yaml",
-            key=f"methods.{name}.domains",
-            expected=f"some of {', '.join(dict.fromkeys(known))}",
+            f"the method {name} has none of the domains of the experiment",
+            **place,
+            expected=f"some of {', '.join(asked)}",
         )
+    _check_decoding(configs, name, method)
     if method.user in ("scripted", "adversarial"):
         return
-    configs.model(method.user, "configs/sopbench.yaml", f"methods.{name}.user")
+    place = configs.where("sopbench", "methods", name, "user")
+    configs.model(method.user, **place)
     if method.user in configs.experiment.models:
         raise ConfigError(
-            f"{method.user!r} plays the user and is evaluated",
-            file="configs/sopbench.yaml",
-            key=f"methods.{name}.user",
-            remedy="choose another model for the user",
+            f"{method.user!r} plays the user and is evaluated", **place, remedy="choose another model for the user"
         )
+
+
+def _check_decoding(configs: Configs, name: str, method: MethodConfig) -> None:
+    """Refuse settings that contradict each other, as the engine would, which loads a model first."""
+    for section, decoding in (("decoding", method.decoding), ("user_decoding", method.user_decoding)):
+        with configs.naming("sopbench", "methods", name, section):
+            Decoding(**decoding.model_dump()).check()
 
 
 def _prompt_settings(method: MethodConfig) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from typing import Any
 
 import msgspec
 
+from assay.sopbench.defaults import Defaults
 from assay.sopbench.domain import Procedure
-from assay.sopbench.expressions import decode
-from assay.sopbench.graph import Graph, GraphBuilder, Need
+from assay.sopbench.fitting import fitted
+from assay.sopbench.graph import Need
 from assay.sopbench.rows import PlannedCall, Task
-from assay.sopbench.system import Strict, System, compile_rule, default_table, opened_session
+from assay.sopbench.system import Strict, System, opened_session, succeeded
 from assay.sopbench.walk import Plan, Walk, frozen, plans_of
 
 _MAX_CALLS = 60
@@ -27,12 +28,7 @@ class Planner:
     def __init__(self, procedure: Procedure, available: Collection[str]) -> None:
         self.procedure = procedure
         self.available = frozenset(available)
-        system, rules = procedure.system, procedure.rules
-        self._table = default_table(rules, procedure.session, system)
-        builder = GraphBuilder(rules, system.parameters)
-        self._defaults = {name: Plan.of(builder.default(name)) for name in system.functions}
-        implied = {name: rules.implied(name, system.functions) for name in system.functions}
-        self._implied = {name: call for name, call in implied.items() if call is not None}
+        self.defaults = Defaults.of(procedure)
 
     def plan(self, task: Task) -> list[PlannedCall] | None:
         """Return a plan, or None if none was found.
@@ -73,9 +69,9 @@ class _Search:
         self._planner = planner
         self._task = task
         procedure = planner.procedure
-        rule = compile_rule(decode(task.constraints), procedure.session, procedure.system)
-        self._table = {**planner._table, task.user_goal: rule}
-        self._plans = plans_of(Graph.decode(task.directed_action_graph))
+        check, graph = fitted(task, procedure)
+        self._table = {**planner.defaults.table, task.user_goal: check}
+        self._plans = plans_of(graph)
         self._state = msgspec.json.encode(task.initial_database)
         self.calls: list[PlannedCall] = []
         self.last_succeeded = False
@@ -92,7 +88,8 @@ class _Search:
         )
         self._base = procedure.system.opened(msgspec.json.decode(self._state))
         self._strict = Strict(session, self._table)
-        self._walk = Walk(self._plans, self._planner._defaults, self._planner._implied)
+        defaults = self._planner.defaults
+        self._walk = Walk(self._plans, defaults.plans, defaults.implied)
         self.calls = []
         self._learned: dict[str, Any] = {}
         for call in calls:
@@ -100,7 +97,7 @@ class _Search:
 
     def plan_of(self, name: str) -> Plan:
         """Return the node of the task's graph, else of the default graph."""
-        return self._plans.get(name) or self._planner._defaults[name]
+        return self._plans.get(name) or self._planner.defaults.plans[name]
 
     def call(self, name: str, arguments: dict[str, Any]) -> bool:
         """Make a call if it is offered, raises nowhere, breaks no rule and comes in order; else change nothing."""
@@ -117,7 +114,7 @@ class _Search:
             self._restart(before)
             return False
         self.calls.append(PlannedCall(name, arguments))
-        self.last_succeeded = bool(result[0] if isinstance(result, tuple) else result)
+        self.last_succeeded = succeeded(result)
         self._learn(result)
         return True
 

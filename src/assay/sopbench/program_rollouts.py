@@ -29,7 +29,7 @@ def open_strict(
     target = compile_rule(decode(row.task.constraints), session_type, system_type)
     table = default_table(rules, session_type, system_type) | {row.task.user_goal: target}
     strict = Strict(session_type(system, row.task.constraint_parameters), table)
-    desk = Desk(strict, offered, content)
+    desk = Desk(strict, [name for name in offered if strict.has(name)], content)
     talk = Conversation.at(row, agent, attempt, desk, offered, system.state, (content, cards))
     talk.enforced = True
     return talk

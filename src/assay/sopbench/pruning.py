@@ -2,7 +2,9 @@
 
 `pruned` never changes what an evaluation returns or raises. `pruned_as_published` yields the very rules of the
 published code, which also drops a check whose truth another part of the rule guarantees only later: where an entity
-does not exist, that part may then raise instead of being false. The published evaluation depends on it.
+does not exist, that part may then raise instead of being false. The published evaluation depends on it. It keeps the
+truth of the published rules, not of every rule: a group inside an "or" that what stands around it guarantees is
+dropped, as if it were false.
 """
 
 from typing import Literal, TypeAlias

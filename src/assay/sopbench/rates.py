@@ -119,8 +119,12 @@ def over_attempts(rows: Iterable[VerdictRow], k: int, *, at_least_one: bool) -> 
 
 
 def do_nothing(rows: Sequence[VerdictRow]) -> Rate:
-    """Return the pass rate of an agent that makes no call: the share of tasks that should be refused."""
-    return rate(rows, lambda row: not row.verdict.action_should_succeed)
+    """Return the pass rate of an agent that makes no call: the share of tasks that should be refused.
+
+    Such an agent always answers, whatever became of the conversations of the rows.
+    """
+    found = rate(rows, lambda row: not row.verdict.action_should_succeed)
+    return Rate(found.value, found.n, 0)
 
 
 def by_constraints(rows: Sequence[VerdictRow]) -> dict[str, Rate]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from assay.sopbench.literals import arguments_literal, as_lists, json_or_literal, literal, plain
+from assay.sopbench.literals import arguments_literal, as_lists, json_or_literal, literal, plain, tool_arguments
 from assay.sopbench.rows import CallRow, ContentDialect
 
 
@@ -17,9 +17,11 @@ class Reading:
     Attributes
     ----------
     arguments : callable
-        Argument text -> value; anything but a dict cannot be called with.
+        Call -> value of its arguments; anything but a dict cannot be called with.
     same : callable
         (call, value of the strict system, dialect) -> whether the recorded result is that value.
+    same_state : callable
+        (recorded database, state of the strict system) -> whether they are equal.
     succeeded : callable
         (call, value of the strict system, dialect) -> whether the recorded call was successful.
     careful : bool
@@ -27,10 +29,22 @@ class Reading:
         count as errors.
     """
 
-    arguments: Callable[[str], Any]
+    arguments: Callable[[CallRow], Any]
     same: Callable[[CallRow, Any, ContentDialect], bool]
+    same_state: Callable[[Any, Any], bool]
     succeeded: Callable[[CallRow, Any, ContentDialect], bool]
     careful: bool
+
+
+def not_found(call: CallRow) -> bool:
+    """Return whether the answer was that there is no such tool."""
+    if call.outcome is not None:
+        return call.outcome == "missing"
+    return call.content.startswith("Error: Tool ") and call.content.endswith(" not found.")
+
+
+def _arguments_upstream(call: CallRow) -> Any:
+    return arguments_literal(call.arguments)
 
 
 def _same_upstream(call: CallRow, value: Any, _dialect: ContentDialect) -> bool:
@@ -46,6 +60,10 @@ def _same_upstream(call: CallRow, value: Any, _dialect: ContentDialect) -> bool:
     read = as_lists(literal(content))
     expected = as_lists(value)
     return bool(read == expected or [True, read] == expected)
+
+
+def _same_state_upstream(recorded: Any, state: Any) -> bool:
+    return bool(recorded == state)
 
 
 def _is_true_pair(value: Any) -> bool:
@@ -68,6 +86,15 @@ def _succeeded_upstream(call: CallRow, _value: Any, _dialect: ContentDialect) ->
     return False
 
 
+def _arguments_corrected(call: CallRow) -> Any:
+    if call.outcome is None:
+        return json_or_literal(call.arguments)
+    try:
+        return tool_arguments(call.arguments)  # as it was carried out
+    except ValueError:
+        return call.arguments
+
+
 def _same_corrected(call: CallRow, value: Any, dialect: ContentDialect) -> bool:
     if call.outcome is not None:
         return call.outcome == "returned" and bool(call.value == plain(value))
@@ -75,6 +102,11 @@ def _same_corrected(call: CallRow, value: Any, dialect: ContentDialect) -> bool:
         return True
     # Other code versions order keys differently; bare text is compared as text, never as a number or a date.
     return call.content[:1] in ("{", "[", "(") and _same_upstream(call, value, dialect)
+
+
+def _same_state_corrected(recorded: Any, state: Any) -> bool:
+    # What was recorded went through JSON, so that a key that is None is "null" there.
+    return bool(recorded == state or recorded == plain(state))
 
 
 _EXCEPTION = re.compile(r"(?:Error|[A-Za-z_]\w*(?:Error|Exception)): ")
@@ -101,5 +133,5 @@ def _status(value: Any) -> bool:
     return value is not None
 
 
-UPSTREAM = Reading(arguments_literal, _same_upstream, _succeeded_upstream, careful=False)
-CORRECTED = Reading(json_or_literal, _same_corrected, _succeeded_corrected, careful=True)
+UPSTREAM = Reading(_arguments_upstream, _same_upstream, _same_state_upstream, _succeeded_upstream, careful=False)
+CORRECTED = Reading(_arguments_corrected, _same_corrected, _same_state_corrected, _succeeded_corrected, careful=True)

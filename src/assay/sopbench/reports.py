@@ -10,7 +10,7 @@ from assay.errors import DataError
 from assay.sopbench.catalogue import PROCEDURES
 from assay.sopbench.conformance import ReplaySuite, read_replays
 from assay.sopbench.importing import Trajectory, TrajectoryFile, find_files, read_file
-from assay.sopbench.judge import Judge
+from assay.sopbench.judge import Judge, PreparedTask
 from assay.sopbench.rows import CardDialect, Profile, Verdict, VerdictRow, task_identity, task_text
 
 _COMPARED = (
@@ -80,7 +80,7 @@ def pass_rates(data: Path) -> Iterator[PassRate]:
 
 def _references(path: Path) -> dict[tuple[str, ...], dict[str, str]]:
     if not path.is_file():
-        raise DataError("the file does not exist", file=path)
+        raise DataError("the file does not exist", file=path, expected="the published pass rates")
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return {tuple(row[name] for name in ("domain", "model", "mode", "tool_list", "user")): row for row in rows}
@@ -151,6 +151,20 @@ class ImportedFile(msgspec.Struct, frozen=True):
     n_differing: int
 
 
+def _prepared(judge: Judge, trajectory: Trajectory, path: Path) -> PreparedTask:
+    try:
+        return judge.prepare(trajectory.task)
+    except DataError as error:
+        raise DataError(
+            error.message,
+            file=path,
+            row=trajectory.record,
+            key=error.key,
+            expected=error.expected,
+            remedy=error.remedy,
+        ) from error
+
+
 class Importer:
     """Scores the authors' trajectory files under both profiles."""
 
@@ -186,14 +200,8 @@ class Importer:
             seen.add(task_id)
             for profile in passed:
                 judge = self._judge(file.domain, profile)
-                try:
-                    prepared = judge.prepare(trajectory.task)
-                except DataError as error:
-                    raise DataError(
-                        error.message, file=file.path, row=trajectory.record, key=error.key, remedy=error.remedy
-                    ) from error
                 verdict = judge.judge(
-                    prepared,
+                    _prepared(judge, trajectory, file.path),
                     trajectory.calls if profile == "upstream" else trajectory.every_call,
                     trajectory.final_database,
                     n_sender_messages=trajectory.n_sender_messages,

@@ -49,6 +49,10 @@ def scripted_rollout(row: TaskRow, agent: str, settings: ScriptedSettings) -> Ro
 def open_conversation(
     row: TaskRow, agent: str, attempt: int, content: ContentDialect, cards: CardDialect, offered: list[str]
 ) -> Conversation:
-    """Return a conversation at the base system of the task's domain, on a fresh copy of its initial state."""
+    """Return a conversation at the base system of the task's domain, on a fresh copy of its initial state.
+
+    Of what is offered, the desk has the functions of the domain: a distractor is not found there.
+    """
     system = SYSTEMS[row.domain].opened(msgspec.json.decode(msgspec.json.encode(row.task.initial_database)), cards)
-    return Conversation.at(row, agent, attempt, Desk(system, offered, content), offered, system.state, (content, cards))
+    desk = Desk(system, [name for name in offered if name in system.functions], content)
+    return Conversation.at(row, agent, attempt, desk, offered, system.state, (content, cards))

@@ -9,6 +9,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.errors import DataError
 from assay.sopbench.expressions import Expression, Group, Single, inverse, joined, parse, renamed
 from assay.sopbench.pruning import pruned, pruned_as_published
 
@@ -54,7 +55,7 @@ class Rules:
             {name: parse(text) for name, text in table.items()}
             for table in (innate, required, customizable, dependencies, processes)
         ]
-        actions = {name: action for name, text in links.items() if isinstance(action := parse(text), Single)}
+        actions = {name: _action(text) for name, text in links.items()}
         return cls(tables[0], tables[1], tables[2], actions, tables[3], tables[4], dict(limits))
 
     def default(self, function: str) -> Expression | None:
@@ -97,6 +98,13 @@ class Rules:
             return None
         below = self.implied(first.name, functions)
         return first if below is None else Single(below.name, _through(below.bindings, first.mapping))
+
+
+def _action(text: str) -> Single:
+    action = parse(text)
+    if isinstance(action, Single) and not action.negated:
+        return action
+    raise DataError(f"a link is one call, and {text!r} is none")
 
 
 def _through(bindings: tuple[tuple[str, str], ...], mapping: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -54,9 +54,12 @@ def people(row: TaskRow) -> list[str]:
     """Return the names of the accounts, students or guests of a task's world, sorted."""
     state = row.task.initial_database
     for place in ("accounts", "students"):
-        if place in state:
+        if isinstance(state.get(place), dict):
             return sorted(state[place])
-    return sorted({booking["guest"] for booking in state.get("bookings", {}).values()})
+    bookings = state.get("bookings")
+    booked = list(bookings.values()) if isinstance(bookings, dict) else []
+    guests = [booking.get("guest") for booking in booked if isinstance(booking, dict)]
+    return sorted({guest for guest in guests if isinstance(guest, str)})
 
 
 def _as_another(call: PlannedCall, people: list[str]) -> PlannedCall:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from assay.model.toolcalls import parse_tool_calls
+from assay.model.toolcalls import parse_tool_calls, without_thoughts
 from assay.records.rows import Message
 from assay.sopbench.conversation import Request
 
@@ -13,7 +13,8 @@ Mode = Literal["fc", "react", "act-only"]
 
 _ACTION = re.compile(r"^[ \t*]*Action[ \t*]*:[ \t*]*(.+?)[ \t*]*$", re.MULTILINE)
 _INPUT = re.compile(r"^[ \t*]*Action Input[ \t*]*:[ \t*]*(.*)", re.MULTILINE | re.DOTALL)
-_END = re.compile(r"\n[ \t]*(?:End Action|Observation[ \t]*:).*", re.DOTALL)
+# What a model writes on its own after its first call; no JSON text holds a line that begins so.
+_END = re.compile(r"\n[ \t*]*(?:End Action|(?:Observation|Thought|Action)[ \t*]*:).*", re.DOTALL)
 STOP = ("End Action", "Observation:")
 
 
@@ -21,10 +22,12 @@ def read_request(mode: Mode, text: str, tools: Sequence[dict[str, Any]]) -> Requ
     """Return the first call in what a model wrote, or None for an answer without a call.
 
     Only the first of several calls is taken, as in the published runs (parallel calls are off). Arguments that cannot
-    be read stay as they are: the desk answers them with an error, which counts.
+    be read are handed on as text: the desk answers them with an error, which counts. What a model weighs in its
+    thoughts is no call.
     """
     if mode == "fc":
         return _first_call(text, tools)
+    text = without_thoughts(text)
     action, given = _ACTION.search(text), _INPUT.search(text)
     if action is None or given is None:
         return None
@@ -39,7 +42,7 @@ def _first_call(text: str, tools: Sequence[dict[str, Any]]) -> Request | None:
     if not calls:
         return None
     call = calls[0]
-    return Request(call.name, call.raw if call.problem else json.dumps(call.arguments, ensure_ascii=False))
+    return Request(call.name, json.dumps(call.raw if call.problem else call.arguments, ensure_ascii=False))
 
 
 def _unfenced(text: str) -> str:

@@ -5,6 +5,7 @@ checks the full rule table and tracks the session; it belongs to the evaluator, 
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from inspect import Parameter, isfunction, signature
 from typing import Any, ClassVar
 
@@ -15,6 +16,11 @@ from assay.sopbench.rules import Rules
 
 Arguments = Mapping[str, Any]
 Check = Callable[["Session", Arguments], bool]
+
+
+def succeeded(result: Any) -> bool:
+    """Return whether a function reports success: a pair by its first element, anything else by its truth."""
+    return bool(result[0] if isinstance(result, tuple) else result)
 
 
 class System:
@@ -132,7 +138,8 @@ def compile_rule(expression: Expression | None, session: type[Session], system: 
     Raises
     ------
     DataError
-        For a check that is neither a constraint nor a function of the domain.
+        For a check that is neither a constraint nor a function of the domain, or that is bound to other parameters
+        than it has.
     """
     if expression is None:
         return None
@@ -163,6 +170,13 @@ def _compile_single(single: Single, session: type[Session], system: type[System]
     function: Callable[..., Any] = of_session or of_system  # type: ignore[assignment]
     uses_session = of_session is not None
     bindings = single.bindings
+    if not _takes(function, tuple(parameter for parameter, _ in bindings)):
+        raise DataError(
+            f"the rule binds {', '.join(parameter for parameter, _ in bindings) or 'nothing'} of {single.name!r}",
+            key=single.name,
+            expected=", ".join(list(signature(function).parameters)[1:]) or "nothing",
+            remedy="the task may come from another version of the data",
+        )
     positive = not single.negated
 
     def check(state: Session, arguments: Arguments) -> bool:
@@ -171,6 +185,21 @@ def _compile_single(single: Single, session: type[Session], system: type[System]
         return bool(result if isinstance(result, bool) else result[1]) is positive
 
     return check
+
+
+def takes_any(function: Callable[..., Any]) -> bool:
+    """Return whether a function takes arguments of any name."""
+    return any(parameter.kind is Parameter.VAR_KEYWORD for parameter in signature(function).parameters.values())
+
+
+@lru_cache(maxsize=1 << 12)
+def _takes(function: Callable[..., Any], parameters: tuple[str, ...]) -> bool:
+    """Return whether a constraint or helper can be called with these parameters, beside what it is looked up on."""
+    try:
+        signature(function).bind(None, **dict.fromkeys(parameters))
+    except TypeError:
+        return False
+    return True
 
 
 RuleTable = Mapping[str, Check | None]
@@ -231,7 +260,7 @@ class Strict:
             hook(**arguments)
             return self.system.call(name, arguments)
         result = self.system.call(name, arguments)
-        if result:
+        if succeeded(result):
             hook(**arguments)
         return result
 

@@ -1,10 +1,9 @@
 """The tables of SOPBench: pass rates, checks, services and numbers of conditions, one line per run and domain."""
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from assay.records.tables import csv_text
 from assay.sopbench.rates import Rate, by_constraints, by_service, checks, do_nothing, rates
 from assay.sopbench.rows import VerdictRow
 from assay.stats.intervals import wilson
@@ -43,10 +42,10 @@ class Part:
 def files(parts: Sequence[Part]) -> dict[str, bytes]:
     """Return the tables by file name; without parts they are headers. Shares are fractions, empty where n is 0."""
     return {
-        "pass_rates.csv": _csv(
+        "pass_rates.csv": csv_text(
             (*_WHO, "n", "n_failed", *_interval_after_first(tuple(_PASS_RATES)), "do_nothing"),
-            [_pass_rates(part) for part in parts],
-        ),
+            map(_pass_rates, parts),
+        ).encode(),
         "attempts.csv": _long(parts, "metric", _attempts),
         "checks.csv": _long(parts, "check", lambda part: checks(part.rows)),
         "constraints.csv": _long(parts, "constraints", lambda part: by_constraints(part.rows)),
@@ -87,12 +86,4 @@ def _long(parts: Sequence[Part], column: str, groups: Callable[[Part], dict[str,
             for name, found in groups(part).items():
                 yield [*part.who, name, found.n, found.n_failed, found.value, *interval(name, found)]
 
-    return _csv((*_WHO, column, "n", "n_failed", "share", "ci_low", "ci_high"), lines())
-
-
-def _csv(columns: Sequence[str], lines: Sequence[Sequence[object]] | Iterator[Sequence[object]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([["" if value is None else value for value in line] for line in lines])
-    return text.getvalue().encode()
+    return csv_text((*_WHO, column, "n", "n_failed", "share", "ci_low", "ci_high"), lines()).encode()

@@ -37,6 +37,17 @@ def load_tasks(folder: Path, domain: str) -> list[TaskRow]:
     return list(read_tasks(task_file(folder, domain), domain))
 
 
+def file_bytes(path: Path) -> bytes:
+    """Return the bytes of a task file, unpacked where its name ends in `.xz`."""
+    data = path.read_bytes()
+    if path.suffix != ".xz":
+        return data
+    try:
+        return lzma.decompress(data)
+    except lzma.LZMAError as error:
+        raise DataError("the file is not xz-compressed, or cut off", file=path, remedy="fetch it again") from error
+
+
 def read_tasks(path: Path, domain: str) -> Iterator[TaskRow]:
     """Yield the tasks of one file: an object mapping target service to a list of tasks.
 
@@ -45,14 +56,8 @@ def read_tasks(path: Path, domain: str) -> Iterator[TaskRow]:
     DataError
         Naming file, service and position, if the file is no JSON or a task lacks a field.
     """
-    data = path.read_bytes()
-    if path.suffix == ".xz":
-        try:
-            data = lzma.decompress(data)
-        except lzma.LZMAError as error:
-            raise DataError("the file is not xz-compressed", file=path) from error
     try:
-        by_goal = msgspec.json.decode(data, type=dict[str, list[msgspec.Raw]])
+        by_goal = msgspec.json.decode(file_bytes(path), type=dict[str, list[msgspec.Raw]])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(str(error), file=path, expected="an object mapping services to lists of tasks") from error
     index = 0

@@ -1,5 +1,6 @@
 """Verdicts: one for every rollout, under one profile."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -33,10 +34,12 @@ def verdict_rows(tasks: Iterable[TaskRow], rollouts: Iterable[RolloutRow], profi
     Raises
     ------
     DataError
-        If a rollout is of a task that is not there, or two results carry one identity.
+        If a rollout is of a task that is not there, two results carry one identity, or an agent has fewer attempts at
+        one task than at another.
     """
     bench = Bench(tasks, profile)
     seen: set[object] = set()
+    attempts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for rollout in rollouts:
         attempt = (rollout.agent, rollout.task_id, rollout.attempt)
         if rollout.row_id in seen:
@@ -49,7 +52,17 @@ def verdict_rows(tasks: Iterable[TaskRow], rollouts: Iterable[RolloutRow], profi
                 key="task_id",
             )
         seen |= {rollout.row_id, attempt}
+        attempts[rollout.agent][rollout.task_id] += 1
         yield bench.verdict(rollout)
+    for agent, counts in attempts.items():
+        task_id, fewest = min(counts.items(), key=lambda item: item[1])
+        if fewest < max(counts.values()):
+            raise DataError(
+                f"{agent!r} has {fewest} attempts at one task and {max(counts.values())} at another",
+                row=task_id,
+                file="rollouts.jsonl",
+                expected="as many attempts at every task",
+            )
 
 
 class Bench:

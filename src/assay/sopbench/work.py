@@ -16,7 +16,7 @@ def conversations(config: SopbenchConfig, method: MethodConfig) -> Work:
     each = config.generated.succeed + config.generated.refuse if config.tasks == "generated" else _PUBLISHED
     if method.tasks_per_domain is not None:
         each = min(each, method.tasks_per_domain)
-    domains = len(config.domains if method.domains is None else method.domains)
+    domains = sum(method.domains is None or domain in method.domains for domain in config.domains)
     turns = min(method.max_messages // 2, method.max_calls)
     new = method.decoding.max_new_tokens
     return Work(

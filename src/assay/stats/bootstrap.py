@@ -98,7 +98,9 @@ def ratio_intervals(
 
 
 def group_sums(values: ArrayLike, groups: Sequence[str]) -> tuple[list[str], Array, Array]:
-    """Return the sorted group names, the sum of `values` per group (rows of a matrix), and the group sizes.
+    """Return the sorted group names, the sums of `values` by group, and the group sizes.
+
+    `values` is of shape [n] or [n, n_columns], the sums of shape [n_groups] or [n_groups, n_columns].
 
     Resampling groups with all their members is `ratio_intervals(sums, sizes, ...)`.
     """
@@ -107,27 +109,3 @@ def group_sums(values: ArrayLike, groups: Sequence[str]) -> tuple[list[str], Arr
     sums = np.zeros((len(names), *matrix.shape[1:]))
     np.add.at(sums, code, matrix)
     return [str(name) for name in names], sums, np.bincount(code, minlength=len(names)).astype(np.float64)
-
-
-def mean_interval(values: ArrayLike, *, resamples: int = 2000, seed: int, level: float = 0.95) -> Interval:
-    """Return the bootstrap interval of a mean over independent units.
-
-    Examples
-    --------
-    >>> mean_interval([0, 0, 1, 1], seed=1).n_units
-    4
-    """
-    units = np.asarray(values, dtype=np.float64)
-    if len(units) < 2:
-        return Interval(None, None, len(units))
-    return ratio_intervals(units, None, unit_counts(resample(len(units), resamples, seed), len(units)), level)[0]
-
-
-def grouped_interval(
-    values: ArrayLike, groups: Sequence[str], *, resamples: int = 2000, seed: int, level: float = 0.95
-) -> Interval:
-    """Return the interval of the mean over all members when whole groups are resampled."""
-    names, sums, sizes = group_sums(values, groups)
-    if len(names) < 2:
-        return Interval(None, None, len(names))
-    return ratio_intervals(sums, sizes, unit_counts(resample(len(names), resamples, seed), len(names)), level)[0]

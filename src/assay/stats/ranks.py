@@ -9,7 +9,7 @@ Array = NDArray[np.float64]
 def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
     """Return Spearman's rank correlation with average ranks for ties, in [-1, 1].
 
-    None where it is not defined: fewer than two values, or one side constant.
+    None where it is not defined: fewer than two values, one side constant, or a NaN among them.
 
     Examples
     --------
@@ -27,12 +27,12 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
 
 
 def rank_pearson(first: Array, second: Array) -> float | None:
-    """Return the correlation of two rank vectors that already exist; None where one is constant."""
+    """Return the correlation of two rank vectors that already exist, in [-1, 1]; None if one is constant or has NaN."""
     # Ranks are halves of integers, so twice the centred rank is an exact integer and equal sides give exactly 1.
     n = len(first)
     a, b = 2 * first - (n + 1), 2 * second - (n + 1)
     norm = float(a @ a) * float(b @ b)
-    if norm == 0:
+    if not norm > 0:
         return None
     return float(min(1.0, max(-1.0, float(a @ b) / np.sqrt(norm))))
 

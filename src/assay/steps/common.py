@@ -8,14 +8,16 @@ import msgspec
 
 from assay.errors import ArtifactError, DataError
 from assay.records.atomic import atomic_file
-from assay.records.jsonl import write_rows
+from assay.records.jsonl import read_rows, write_rows
 from assay.records.step import Outputs, StepContext
 
 
 def run_function(context: StepContext, *services: object) -> dict[str, int]:
     """Call the job's function, write what it returns, and return the number of rows per JSONL file."""
     if context.function is None:
-        raise ArtifactError(f"{context.stage}/{context.item} names no function")
+        raise ArtifactError(
+            f"{context.stage}/{context.item} names no function", remedy="name one in the benchmark's pipeline"
+        )
     return write_outputs(context, context.function(context.config, context.inputs, *services))
 
 
@@ -57,8 +59,6 @@ def require_same_rows(context: StepContext, role: str, source: str, result: str,
         With the number and the first of the rows that are missing, left over or repeated.
     """
     wanted = ids(context.inputs.one(role).rows(source, _Ids), field)
-    from assay.records.jsonl import read_rows
-
     got = ids(read_rows(context.out / result, _Ids), field)
     if wanted == got:
         return
@@ -78,15 +78,16 @@ def require_same_rows(context: StepContext, role: str, source: str, result: str,
 
 def require_unique(context: StepContext, result: str, *fields: str, at_least: int = 1) -> None:
     """Check that no identity occurs twice in an artifact, and that there are rows at all."""
-    from assay.records.jsonl import read_rows
-
     found = Counter(ids(read_rows(context.out / result, _Ids), *fields))
     if found.total() < at_least:
         raise DataError(
-            f"{context.stage}/{context.item} has {found.total()} rows", file=result, expected=f">= {at_least}"
+            f"{context.stage}/{context.item} has {found.total()} rows", file=result, expected=f"at least {at_least}"
         )
     repeated = [name for name, count in found.items() if count > 1]
     if repeated:
         raise DataError(
-            f"{len(repeated)} identities occur twice, first {repeated[0]!r}", file=result, key="/".join(fields)
+            f"{len(repeated)} identities of {context.stage}/{context.item} occur twice, first {repeated[0]!r}",
+            file=result,
+            key="/".join(fields),
+            expected="each identity once",
         )

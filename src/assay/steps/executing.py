@@ -1,6 +1,7 @@
 """An executor whose finished results are kept: nothing that was executed is executed again."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -10,28 +11,32 @@ import msgspec
 from assay.canonical import digest
 from assay.config.executions import TUNING, Executions
 from assay.config.files import read_yaml, validate
+from assay.errors import SandboxError
 from assay.model.store import RowStore
 from assay.records.step import StepContext
 from assay.sandbox import world
 from assay.sandbox.executor import Executor
-from assay.sandbox.records import Request, Result, code_digest
+from assay.sandbox.guarantees import CLOSED
+from assay.sandbox.mechanism import probe
+from assay.sandbox.records import Limits, Request, Result, World, code_digest
 
 KIND = "executions"
-ROW_VERSION = 1
+ROW_VERSION = 3
 """Raise it whenever the sandbox gives other payloads than before."""
 
 
 class StoredExecutor:
     """Executes through the row store; the sandbox starts with the first request that is not stored.
 
-    The key of a result holds the world that the snippet saw (`runtime_id`: interpreter, visible distributions, fixed
-    environment), its limits, the isolation policy, the code and the attempts.
+    The key of a result holds the world that the snippet saw (closed or open, and `runtime_id`: interpreter, visible
+    distributions, fixed environment), its limits, the isolation policy, the code and the attempts.
     """
 
     def __init__(self, settings: Executions, store: RowStore, facts: dict[str, Any]) -> None:
         self._settings = settings
         self._store = store
-        self._facts = facts.setdefault("executions", {"requests": 0, "stored": 0, "made": 0})
+        counts = {"requests": 0, "stored": 0, "made": 0, "near_limit": 0, "nondeterministic": 0}
+        self._facts = facts.setdefault("executions", counts)
         self._executor: Executor | None = None
         self._limits = settings.limits.model_dump()
         interpreter = world.find_interpreter(settings.interpreter)
@@ -60,10 +65,33 @@ class StoredExecutor:
         for start in range(0, len(missing), 200):
             part = dict(list(missing.items())[start : start + 200])
             results = self._running().execute(list(part.values()))
+            for request, result in zip(part.values(), results, strict=True):
+                self._require_limits(request, result)
             made = {key: msgspec.json.encode(result) for key, result in zip(part, results, strict=True)}
             found |= self._store.put(KIND, made)
             self._facts["made"] += len(made)
-        return [msgspec.json.decode(found[key], type=Result) for key in keys]
+        answers = [msgspec.json.decode(found[key], type=Result) for key in keys]
+        for name in ("near_limit", "nondeterministic"):
+            self._facts[name] += sum(any(getattr(r.envelope, name) for r in a.attempts) for a in answers)
+        return answers
+
+    def _require_limits(self, request: Request, result: Result) -> None:
+        """Refuse results under other limits than asked for: the recipe names those, and nobody would see the lower."""
+        wanted = request.limits or Limits(**self._limits)
+        for record in result.attempts:
+            for name, value in msgspec.structs.asdict(wanted).items():
+                if (kept := getattr(record.payload.limits, name)) != value:
+                    raise SandboxError(
+                        f"a hard limit of this process leaves snippets {kept} of {value}",
+                        key=f"limits.{name}",
+                        remedy="raise it (`ulimit -Ha` shows them), or lower the limit in configs/executions.yaml",
+                    )
+
+    @cached_property
+    def _world(self) -> World:
+        """The world of all executions; what the policy does not settle is tried."""
+        required = self._settings.isolation_required if self._settings.isolation == "require" else ()
+        return "closed" if set(CLOSED) <= set(required) else probe(self._settings).world
 
     def _running(self) -> Executor:
         if self._executor is None:
@@ -79,6 +107,7 @@ class StoredExecutor:
         parts = [
             ROW_VERSION,
             self._runtime_id,
+            self._world,
             settings,
             limits,
             code_digest(request.code_bytes),

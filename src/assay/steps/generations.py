@@ -1,6 +1,7 @@
 """Generations: one answer of a model for every prompt and sample, in the order of the prompts."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +63,12 @@ def run(context: StepContext) -> None:
 
 def finished_rows(root: Path) -> Iterator[Path]:
     """Yield the rows of finished artifacts, newest first: they count as stored. Damaged ones are left out."""
-    places = (root / place / "generations" for place in ("results", ".attic"))
-    found = [path for place in places for path in place.glob("*/*/generations.jsonl")]
-    for path in sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path)):
+    found = []
+    for place in ("results", ".attic"):
+        for path in (root / place / "generations").glob("*/*/generations.jsonl"):
+            with suppress(FileNotFoundError):  # somebody sweeps meanwhile
+                found.append((-path.stat().st_mtime_ns, path))
+    for _, path in sorted(found):
         try:
             manifest = msgspec.json.decode((path.parent / "manifest.json").read_bytes())
             sound = manifest["files"][path.name]["sha256"] == file_digest(path)

@@ -1,13 +1,13 @@
 """Lens: the average Jacobians that carry a layer's states to the top layer, fitted on texts or fitted by others."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from assay.canonical import file_digest
 from assay.errors import DataError
-from assay.fks.lens_texts import read_texts
 from assay.records.atomic import atomic_file
+from assay.records.locked import require_locked
 from assay.records.step import StepContext
 from assay.steps.common import run_function
 from assay.steps.loaded import loaded_model
@@ -60,11 +60,26 @@ def _lines(context: StepContext, entry: dict[str, Any]) -> list[str]:
     for name, sha256 in entry["files"].items():
         path = context.root / name
         texts = read_texts(path)
-        if file_digest(path) != sha256:
-            raise DataError(
-                "the text file is not the locked one",
-                file=name,
-                remedy="run `assay data lock fks --renew` if the change is meant",
-            )
+        require_locked(path, sha256, "fks")
         lines += texts
     return lines
+
+
+def read_texts(path: Path) -> list[str]:
+    """Return the prompts of a text file, one a line, stripped; empty lines are left out.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, not UTF-8, or empty.
+    """
+    expected = "a text file with one prompt a line, UTF-8"
+    try:
+        texts = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except FileNotFoundError as error:
+        raise DataError("the file does not exist", file=path, key="lens.texts", expected=expected) from error
+    except UnicodeDecodeError as error:
+        raise DataError("the file is not UTF-8", file=path, key="lens.texts", expected=expected) from error
+    if not texts:
+        raise DataError("the file holds no text", file=path, key="lens.texts", expected=expected)
+    return texts

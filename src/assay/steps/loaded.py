@@ -48,8 +48,8 @@ def loaded_model(context: StepContext, decisive: dict[str, Any]) -> Iterator[tup
 
         sizes = {"batch_size": entry.engine.batch_size} if entry.engine.batch_size else {}
         model = load(folder, entry.dtype, entry.device, entry.engine.kind, **sizes)
-        if model.fallback is not None:
-            context.facts["fallback"] = model.fallback
+        if reason := model.fallback or model.states_refusal:
+            context.facts["fallback"] = reason
         if entry.layers not in (None, model.weights.n_layers):
             raise ConfigError(
                 f"{entry.name} has {model.weights.n_layers} layers",

@@ -35,7 +35,12 @@ class Services:
         """Return the model with a role; two roles played by one model share its session."""
         decisive = self._context.config.get(_ROLES.get(role, ""))
         if not isinstance(decisive, dict):
-            raise ConfigError(f"{self._context.item} names no model for the role {role!r}")
+            raise ConfigError(
+                f"{self._context.item} names no model for the role {role!r}",
+                key=_ROLES.get(role),
+                expected=f"a model for a role, one of {', '.join(_ROLES)}",
+                remedy="the pipeline must give it",
+            )
         name = decisive["name"]
         if name not in self._sessions:
             entry, locked = model_of(self._context, decisive)
@@ -50,7 +55,7 @@ class Services:
         """The sandbox, after the section "executions" of the job's config."""
         if self._executor is None:
             if "executions" not in self._context.config:
-                raise ConfigError(f"{self._context.item} has no section executions")
+                raise ConfigError(f"{self._context.item} has no section executions", remedy="the pipeline must give it")
             executor = executor_of(self._context, self._context.config["executions"], self._store)
             self._executor = self._stack.enter_context(executor)
         return self._executor

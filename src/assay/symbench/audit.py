@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.judging import judge
 from assay.symbench.references import reference_answer
 from assay.symbench.rows import TaskRow

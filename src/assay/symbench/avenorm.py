@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from assay.errors import DataError
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 
 Missing = Literal["refuse", "zero", "common"]
 Rates = Mapping[str, Mapping[str, Fraction]]  # method -> task -> success rate, any unit
@@ -41,7 +41,7 @@ class AverageNormalized(msgspec.Struct, frozen=True):
 
 
 def average_normalized(rates: Rates, tasks: Iterable[str], missing: Missing = "refuse") -> AverageNormalized:
-    """Return 100/N * sum_i s_ij / m_i for every method (section 8 of the benchmark's description).
+    """Return 100/N * sum_i s_ij / m_i for every method.
 
     Parameters
     ----------
@@ -77,13 +77,13 @@ def average_normalized(rates: Rates, tasks: Iterable[str], missing: Missing = "r
         lacking = {task for _, task in absent}
         wanted = tuple(task for task in wanted if task not in lacking)
     if not wanted or not rates:
-        raise DataError("there is no task, or no method, to average over")
+        raise DataError("there is no task, or no method, to average over", expected="one or more of each")
     totals = dict.fromkeys(rates, Fraction(0))
     zero = []
     for task in wanted:
         column = {method: Fraction(row.get(task, 0)) for method, row in rates.items()}
         if min(column.values()) < 0:
-            raise DataError("a success rate is below 0", row=task)
+            raise DataError("a success rate is below 0", row=task, expected="fractions, or percentages")
         best = max(column.values())
         if best == 0:
             zero.append(task)
@@ -132,11 +132,11 @@ def read_paper_table(path: Path) -> PaperTable:
                     rates.setdefault(method, {})[row["task"]] = _percentage(row[method], path, number, method)
     except OSError as error:
         reason = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-        raise DataError(f"the file {reason}", file=path) from error
+        raise DataError(f"the file {reason}", file=path, expected="a table of rates") from error
     except UnicodeDecodeError as error:
-        raise DataError("the file is not UTF-8", file=path) from error
+        raise DataError("the file is not UTF-8", file=path, remedy="save it in UTF-8") from error
     except csv.Error as error:
-        raise DataError(f"the file is not CSV ({error})", file=path) from error
+        raise DataError(f"the file is not CSV ({error})", file=path, remedy="save it as CSV with commas") from error
     return PaperTable(rates, printed)
 
 
@@ -149,7 +149,7 @@ def _methods(names: Sequence[str], path: Path) -> list[str]:
         raise DataError("not a table of rates", file=path, row=1, expected=f"columns {', '.join(_DESCRIBED)}")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise DataError(f"the column {twice!r} occurs twice", file=path, row=1, key=twice)
+        raise DataError("the column stands twice", file=path, row=1, key=twice, expected="each column once")
     return methods
 
 
@@ -159,7 +159,7 @@ def _refuse_row(
     """Refuse what would be ignored, or would replace another row: either changes every score without a word."""
     if None in row or None in row.values():
         cells = "more cells" if None in row else "fewer cells"
-        raise DataError(f"the row has {cells} than the header", file=path, row=number)
+        raise DataError(f"the row has {cells} than the header", file=path, row=number, expected="one cell a column")
     if row["row_type"] == "avenorm_printed":
         if row["split"] not in SPLITS:
             raise DataError(

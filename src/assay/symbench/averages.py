@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from assay.symbench.avenorm import published_rates
 from assay.symbench.comparison import Member, Score, across, compare
-from assay.symbench.counting import counted, samples_digest, verdict_of
+from assay.symbench.counting import counted, samples_digest
 from assay.symbench.metric_settings import Measured, MetricSettings, Mode, questions_of, weakest
 from assay.symbench.metric_tables import AvenormLine, Comparison
 
@@ -76,7 +76,7 @@ def _printed() -> External:
 
 def _member(one: Measured, mode: Mode, comparison: Comparison) -> Member:
     name = one.run.model if comparison == "models" else one.run.method
-    solved = {task: tuple(verdict_of(row, *mode).correct for row in rows) for task, rows in one.labels.items()}
+    solved = {task: tuple(row.verdict(*mode).correct for row in rows) for task, rows in one.labels.items()}
     return Member(name, solved, {task: samples_digest(rows) for task, rows in one.labels.items()})
 
 

@@ -11,8 +11,6 @@ from assay.errors import DataError
 from assay.stats.bootstrap import Array, percentile_interval, resample, unit_counts
 from assay.symbench.avenorm import SPLITS, AverageNormalized, Missing, average_normalized, split_tasks
 
-Solved = Mapping[str, Sequence[bool]]  # task -> one value a sample, in the order of the samples
-
 
 class Member(msgspec.Struct, frozen=True):
     """One column of a comparison: what it solved, and the digest of the samples of each task."""

@@ -168,7 +168,7 @@ def hold(
             executed = _run([one.code for one in programs.values()], services.executor, limits)
             for name, (result, early) in zip(programs, executed, strict=True):
                 replies[name] = seen(result, early)
-                turns[name].append(_execution_turn(result, replies[name]))
+                turns[name].append(_execution_turn(result, early, replies[name]))
         replies = {name: replies[name] for name in wanted}  # the order of the samples, not of the roles
     return {name: ended[name] for name in talks}, turns
 
@@ -226,6 +226,8 @@ def seen(result: Result, early: Result | None = None) -> Shown:
     if len(output) + len(errors) > SHOWN_CHARACTERS:
         return Shown(TOO_LONG, clean=False, output=TOO_LONG)
     parts = [GROWING if growing else f"Output:\n{output.rstrip()}" if output.strip() else "Output: none"]
+    if kind != "timeout" and record.payload.stdout is None:
+        parts = []  # It may have printed something.
     if errors.strip():
         parts.append(f"Errors:\n{errors.rstrip()}")
     if stopped:
@@ -260,7 +262,7 @@ def _answer_turn(one: Ask, row: GenerationRow) -> Turn:
     )
 
 
-def _execution_turn(result: Result, shown: Shown) -> Turn:
+def _execution_turn(result: Result, early: Result | None, shown: Shown) -> Turn:
     payload = result.final.payload
     texts = [
         captured.data.decode("utf-8", "replace") if captured else ""
@@ -274,4 +276,5 @@ def _execution_turn(result: Result, shown: Shown) -> Turn:
         stdout=texts[0],
         stderr=texts[1],
         exit_code=payload.exit_code,
+        nondeterministic=result.nondeterministic or (early is not None and early.nondeterministic),
     )

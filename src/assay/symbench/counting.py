@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from assay.canonical import canonical_text, digest
-from assay.symbench.label_rows import LabelRow, ModeVerdict
+from assay.symbench.label_rows import LabelRow
 
-# A task whose samples all differ in their parameters (a rank, an instruction) has no levels.
-MAX_LEVELS = 20
+# A task whose samples all differ in their parameters (a rank, an instruction) has no levels. Blocksworld has the most.
+MAX_LEVELS = 24
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,9 +25,10 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
         Verdicts; they add up to n. See `assay.symbench.label_rows.ModeVerdict`.
     errors : int
         Responses that the model failed to give; a part of `failed`.
-    timeouts, truncated, truncated_prompts : int
+    timeouts, truncated, truncated_prompts, nondeterministic : int
         Responses whose code ran out of time; that the token limit cut off; whose prompt (any of a conversation) was too
-        long and lost its beginning. They may be of any verdict.
+        long and lost its beginning; of whose executions one was repeated and gave something else. They may be of any
+        verdict.
     """
 
     n: int
@@ -40,6 +41,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     timeouts: int = 0
     truncated: int = 0
     truncated_prompts: int = 0
+    nondeterministic: int = 0
 
     @property
     def rate(self) -> Fraction:
@@ -50,7 +52,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 def counted(rows: Iterable[LabelRow], profile: str, extraction: str) -> Counts:
     """Count the verdicts of one mode."""
     found = list(rows)
-    outcomes: Counter[str] = Counter(verdict_of(row, profile, extraction).outcome for row in found)
+    outcomes: Counter[str] = Counter(row.verdict(profile, extraction).outcome for row in found)
     return Counts(
         n=len(found),
         **outcomes,
@@ -58,12 +60,8 @@ def counted(rows: Iterable[LabelRow], profile: str, extraction: str) -> Counts:
         timeouts=sum(row.execution == "timeout" for row in found),
         truncated=sum(row.truncated for row in found),
         truncated_prompts=sum(row.truncated_prompt for row in found),
+        nondeterministic=sum(row.nondeterministic for row in found),
     )
-
-
-def verdict_of(row: LabelRow, profile: str, extraction: str) -> ModeVerdict:
-    """Return the verdict of one mode."""
-    return row.verdict(profile, extraction)
 
 
 def samples_digest(rows: Iterable[LabelRow]) -> str:

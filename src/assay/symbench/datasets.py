@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from assay.errors import DataError
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.rowfiles import read_compressed_rows
 from assay.symbench.rows import TaskRow
 

@@ -13,7 +13,7 @@ import msgspec
 
 from assay.errors import DataError
 from assay.records.jsonl import write_rows
-from assay.symbench.catalog import TASKS, module_stem
+from assay.symbench.catalogue import TASKS, module_stem
 from assay.symbench.datasets_raw import READERS, REMEDY, RawSample, path_plan, read_object
 from assay.symbench.rows import QuestionSource, Runner, TaskRow
 

@@ -1,4 +1,4 @@
-"""Read the authors' repository: section 2.1 of the benchmark's description, all 37 tasks.
+"""Read the samples of all 37 tasks from the authors' repository.
 
 Files are read by constructed names in a fixed order, never by listing folders, which hold stray files. A reader yields
 the published fields; questions that the authors compose in code come from `question`, see `datasets_build`.

@@ -1,4 +1,4 @@
-"""Which code of a response is run, and how often: the attempts of section 4.4 of the benchmark's description."""
+"""Which code of a response is run, and how often: the attempts that the authors' scorer makes."""
 
 from assay.sandbox.records import Limits, Request, Result
 from assay.symbench.execution_rows import ExecutionRow
@@ -45,4 +45,5 @@ def execution_row(row_id: str, query_id: str, sample_index: int, result: Result 
         stdout=payload.stdout.data.decode("utf-8", "replace") if payload.stdout else "",
         attempts=len(result.attempts),
         exit_code=payload.exit_code,
+        nondeterministic=result.nondeterministic,
     )

@@ -17,6 +17,8 @@ class ExecutionRow(msgspec.Struct, frozen=True, kw_only=True):
         timed-out attempt does not.
     attempts : int
         Attempts made.
+    nondeterministic : bool
+        Whether an attempt was repeated, as a share of all is, and gave something else.
     """
 
     row_id: str
@@ -27,12 +29,14 @@ class ExecutionRow(msgspec.Struct, frozen=True, kw_only=True):
     stdout: str = ""
     attempts: int = 0
     exit_code: int | None = None
+    nondeterministic: bool = False
 
 
 class RolloutAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The part of a `rollouts` row that is judged: the last response, and what its own first code block gave.
 
-    Code of earlier turns is never run again for a final response without code (deviation D17).
+    Code of earlier turns is never run again for a final response without code (deviation D17). `nondeterministic` tells
+    whether an execution that a model was shown varies.
     """
 
     row_id: str
@@ -43,3 +47,4 @@ class RolloutAnswer(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None = None
     truncated: bool = False
     truncated_prompt: bool = False
+    nondeterministic: bool = False

@@ -11,7 +11,7 @@ import msgspec
 from assay.canonical import bytes_digest, digest, text_digest
 from assay.errors import DataError
 from assay.records.rows import row_id
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.datasets import load_published
 from assay.symbench.executing import execution_row, request
 from assay.symbench.execution_rows import ExecutionRow, RolloutAnswer
@@ -108,7 +108,11 @@ def _read(path: Path, data: Path) -> Iterator[Answered]:
     try:
         file = path.open("rb")
     except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror})", file=path) from error
+        raise DataError(
+            f"the file cannot be read ({error.strerror})",
+            file=path,
+            expected="JSON Lines with task, sample_id and response",
+        ) from error
     with file:
         for line in file:
             if line.strip():

@@ -4,8 +4,12 @@ A lazy regular expression over a text of many opening and no closing brackets ta
 may have ten megabytes. Plain searches give the same matches.
 """
 
+import re
+
 OPEN, CLOSE = "<<<", ">>>"
 _FENCE_OPEN, _FENCE_CLOSE = "```python\n", "\n```"
+# What upstream does not execute is source text all the same.
+_ANY_FENCE_OPEN = re.compile(r"```[ \t]*(?:python[\d.]*|py3?)[ \t]*\r?\n", re.IGNORECASE)
 
 
 def between(text: str, opening: str, closing: str) -> list[str]:
@@ -65,7 +69,8 @@ def first_code_block(text: str) -> str | None:
 def without_code_blocks(text: str) -> str:
     r"""Return a response without its Python blocks, so that source text cannot pass for an answer.
 
-    A block that is not closed, as in a response that was cut off, goes to the end.
+    Blocks that are never executed, because their fence is written in another way, are source text too. A block that is
+    not closed, as in a response that was cut off, goes to the end.
 
     Examples
     --------
@@ -73,13 +78,15 @@ def without_code_blocks(text: str) -> str:
     'So:\n\n<<<1>>>'
     >>> without_code_blocks("```python\n```<<<1>>>"), without_code_blocks("<<<1>>>```python\nprint(")
     ('<<<1>>>', '<<<1>>>')
+    >>> without_code_blocks("```py\nprint('<<<1>>>')\n```"), without_code_blocks("``` Python3\nprint('<<<1>>>')\n```")
+    ('', '')
     """
     kept = []
     position = 0
-    while (start := text.find(_FENCE_OPEN, position)) >= 0:
-        kept.append(text[position:start])
+    while opening := _ANY_FENCE_OPEN.search(text, position):
+        kept.append(text[position : opening.start()])
         # From the line end of the opening: a block may be empty.
-        end = text.find(_FENCE_CLOSE, start + len(_FENCE_OPEN) - 1)
+        end = text.find(_FENCE_CLOSE, opening.end() - 1)
         if end < 0:
             return "".join(kept)
         position = end + len(_FENCE_CLOSE)

@@ -25,7 +25,11 @@ def fetch(source: str | None, out: Path, companion: Path | None) -> Iterator[str
         path_plan_environments.json; without it path_plan is left out.
     """
     if companion is not None and not companion.is_file():
-        raise DataError("a folder, not a file" if companion.is_dir() else "the file does not exist", file=companion)
+        raise DataError(
+            "a folder, not a file" if companion.is_dir() else "the file does not exist",
+            file=companion,
+            expected="path_plan_environments.json",
+        )
     if source is not None and Path(source).is_dir():
         yield from build(Path(source), companion, out)
         return

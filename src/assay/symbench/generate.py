@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from assay.canonical import derive_seed, text_digest
 from assay.errors import ConfigError
 from assay.records.step import Inputs, Outputs
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.drafts import Draft, Parameters
 from assay.symbench.drawing import Draws, ExhaustedError
 from assay.symbench.rows import TaskRow

@@ -41,7 +41,8 @@ class LabelRow(msgspec.Struct, frozen=True, kw_only=True):
 
     `execution` is "none" for a response without code, else how its execution ended; `truncated` tells that the token
     limit cut the response off, `truncated_prompt` that its prompt was too long and lost its beginning;
-    `generation_error` is set where the model failed to answer.
+    `nondeterministic` tells that an execution behind it was repeated and gave something else; `generation_error` is set
+    where the model failed to answer.
     """
 
     row_id: str
@@ -53,6 +54,7 @@ class LabelRow(msgspec.Struct, frozen=True, kw_only=True):
     execution: str = "none"
     truncated: bool = False
     truncated_prompt: bool = False
+    nondeterministic: bool = False
     generation_error: str | None = None
     verdicts: tuple[ModeVerdict, ...] = ()
 

@@ -36,7 +36,12 @@ def _rows(settings: Settings, inputs: Inputs) -> Iterator[LabelRow]:
     for answer in _answers(inputs):
         sample = samples.get(answer.query_id)
         if sample is None:
-            raise DataError("a response to a query that is not among the tasks", row=answer.row_id, key=answer.query_id)
+            raise DataError(
+                f"the response to {answer.query_id!r} belongs to no task",
+                row=answer.row_id,
+                key="query_id",
+                expected="a query of tasks.jsonl",
+            )
         yield label(sample, answer, settings.modes)
 
 
@@ -66,7 +71,12 @@ def _answers(inputs: Inputs) -> Iterator[RolloutAnswer]:
             truncated_prompt=generation.truncated,
         )
     if (left := next(executions, None)) is not None:
-        raise DataError("an execution without a generation", row=left.row_id)
+        raise DataError(
+            "the execution belongs to no generation",
+            file="executions.jsonl",
+            row=left.row_id,
+            expected="one execution for each row of generations.jsonl",
+        )
 
 
 def label(sample: TaskRow, answer: RolloutAnswer, modes: tuple[tuple[Profile, Extraction], ...] = MODES) -> LabelRow:
@@ -81,6 +91,7 @@ def label(sample: TaskRow, answer: RolloutAnswer, modes: tuple[tuple[Profile, Ex
         execution=answer.execution.kind,
         truncated=answer.truncated,
         truncated_prompt=answer.truncated_prompt,
+        nondeterministic=answer.nondeterministic or answer.execution.nondeterministic,
         generation_error=answer.error,
         verdicts=tuple(_verdict(sample, answer, profile, extraction) for profile, extraction in modes),
     )

@@ -5,6 +5,7 @@ import re
 from assay.symbench.quantities import equal, equal_strictly, parts, read_number, several, unboxed
 from assay.symbench.verdicts import Profile
 
+_INEQUALITY = re.compile(r"[<>!]\s*=|=\s*[<>/]")
 _NAMED = re.compile(r"\\(?:text|mbox|mathrm)\s*\{([^{}]*)\}")
 
 
@@ -31,7 +32,13 @@ def same_answer(target: str, answer: str, profile: Profile) -> bool:
         return False
     targets, answers = parts(target), parts(answer)
     if len(targets) > 1:
-        return len(targets) == len(answers) and all(map(_same_part, targets, answers))
+        if target.lstrip().startswith("\\{"):  # a set
+            # Both ways: of two targets that are close, one answer may be close to both.
+            same = all(any(_same_part(one, other) for other in answers) for one in targets)
+            same = same and all(any(_same_part(one, other) for one in targets) for other in answers)
+        else:
+            same = all(map(_same_part, targets, answers))
+        return same and len(targets) == len(answers)
     return _same_part(target, answer)
 
 
@@ -46,7 +53,9 @@ def _same_part(target: str, answer: str) -> bool:
 
 
 def _values(text: str) -> list[str]:
-    """Return the sides of an equation that are numbers; a name such as `k` is no value."""
+    """Return the sides of an equation that are numbers; a name such as `k` is no value, and `>= 3` no equation."""
+    if _INEQUALITY.search(text):
+        return []
     sides = text.replace("\\approx", "=").split("=")
     return [side for side in sides if len(sides) > 1 and read_number(side) is not None]
 

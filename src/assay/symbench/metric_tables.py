@@ -1,15 +1,14 @@
 """The published tables of SymBench: `success_rates.csv` and `avenorm.csv`."""
 
-import csv
-import io
 from collections.abc import Iterable
 from typing import Literal, Protocol
 
 import msgspec
 
 from assay.records.rows import Determinism
+from assay.records.tables import csv_text
 from assay.stats.intervals import wilson
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.comparison import Score
 from assay.symbench.counting import Counts
 
@@ -58,7 +57,7 @@ class RateLine(msgspec.Struct, frozen=True):
         return [
             self.model, self.method, self.profile, self.extraction, self.seed,
             self.task, TASKS[self.task].split, self.level, self.questions,
-            *msgspec.structs.astuple(self.counts), 100 * float(self.counts.rate), *bounds,
+            *msgspec.structs.astuple(self.counts), float(100 * self.counts.rate), *bounds,
         ]  # fmt: skip
 
 
@@ -113,8 +112,4 @@ class AvenormLine(msgspec.Struct, frozen=True, kw_only=True):
 
 def table(columns: tuple[str, ...], lines: Iterable[Line]) -> bytes:
     """Return a CSV file: the header, then one line each; what is not defined is an empty cell."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([["" if cell is None else cell for cell in line.cells()] for line in lines])
-    return text.getvalue().encode()
+    return csv_text(columns, (line.cells() for line in lines)).encode()

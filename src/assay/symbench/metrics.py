@@ -18,7 +18,7 @@ from assay.symbench.metric_tables import AVENORM, RATES, AvenormLine, RateLine, 
 from assay.symbench.rows import TaskRow
 
 # Share of the evaluated responses, whatever their task.
-_SHARES = ("unreadable", "crash", "failed", "timeouts", "truncated", "truncated_prompts")
+_SHARES = ("unreadable", "crash", "failed", "timeouts", "truncated", "truncated_prompts", "nondeterministic")
 
 
 def compute(config: dict[str, Any], inputs: Inputs) -> Outputs:
@@ -34,7 +34,7 @@ def compute(config: dict[str, Any], inputs: Inputs) -> Outputs:
     settings = msgspec.convert(config, MetricSettings)
     artifacts = inputs.all("labels")
     if len(artifacts) != len(settings.runs):
-        raise DataError(f"{len(artifacts)} labels artifacts for {len(settings.runs)} runs")
+        raise DataError(f"{len(artifacts)} labels artifacts for {len(settings.runs)} runs", expected="one for each run")
     samples = _samples(inputs) if settings.runs else {}
     measured = [_measured(run, part, samples) for run, part in zip(settings.runs, artifacts, strict=True)]
     rates = [line for mode in _modes(settings) for one in measured for line in _rate_lines(one, mode, samples)]

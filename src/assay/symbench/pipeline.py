@@ -10,13 +10,12 @@ from assay.config.symbench import Method, PublishedSamples, SymbenchConfig
 from assay.errors import ConfigError
 from assay.sandbox import world
 from assay.symbench import work
-from assay.symbench.catalog import TASKS
+from assay.symbench.catalogue import TASKS
 from assay.symbench.templates import resolve
 
 METRICS = ("metrics", "symbench")
 COMPUTE = "assay.symbench.metrics:compute"
 _LOCK = "data/symbench"
-_FILE = "configs/symbench.yaml"
 
 SINGLE_TURN = ("only_question", "all_text_cot", "all_code_cot", "autogen_conca")
 MULTI_TURN = {
@@ -52,12 +51,15 @@ def jobs(configs: Configs) -> Iterator[Job]:
     config = configs.symbench
     data = dataset(config)
     _refuse_tuning(configs)
+    _check_preload(configs)
     yield _tasks(configs, data)
     runs: list[dict[str, Any]] = []
     needs: list[Need] = []
     for name, method in config.used_methods.items():
         _check(configs, name, method)
-        yield _prompts(config, data, name, method)
+        with configs.naming("symbench", "methods", name, "templates"):
+            asked = _prompts(config, data, name, method)
+        yield asked
         for model in configs.model_names:
             for seed in configs.experiment.seeds:
                 item = f"{data}.{name}.{model}.s{seed}"
@@ -134,19 +136,34 @@ def _refuse_tuning(configs: Configs) -> None:
         )
 
 
+def _check_preload(configs: Configs) -> None:
+    """Refuse to preload what no snippet can import; the default is right, and reading the packages takes a while."""
+    settings, default = configs.executions, Executions()
+    if (settings.preload, settings.distributions) == (default.preload, default.distributions):
+        return
+    _visible(configs)
+    with configs.naming("executions", "preload"):
+        world.check_preload(settings.distributions, settings.preload)
+
+
 def _visible(configs: Configs) -> tuple[str, ...]:
     """Return all distributions that snippets see; what the listed ones require decides outputs as well."""
-    return tuple(world.closure(configs.executions.distributions))
+    with configs.naming("executions", "distributions"):
+        return tuple(world.closure(configs.executions.distributions))
 
 
 def _check(configs: Configs, name: str, method: Method) -> None:
+    if method.tasks != "all" and not set(method.tasks).intersection(tasks_of(configs.symbench)):
+        raise ConfigError(
+            f"the method {name} has none of the tasks that are evaluated",
+            **configs.where("symbench", "methods", name, "tasks"),
+        )
     if method.tasks != "all" and configs.symbench.metrics.missing == "refuse":
         lacking = [task for task in tasks_of(configs.symbench) if task not in method.tasks]
         if lacking:
             raise ConfigError(
                 f"the method {name} lacks {lacking[0]} ({len(lacking)} tasks), and metrics.missing is refuse",
-                file=_FILE,
-                key=f"methods.{name}.tasks",
+                **configs.where("symbench", "methods", name, "tasks"),
                 remedy="evaluate all tasks, or choose metrics.missing zero or common",
             )
     for role in ("guide", "checker", "summarizer"):
@@ -156,11 +173,10 @@ def _check(configs: Configs, name: str, method: Method) -> None:
         if role not in _ROLES.get(method.kind, ()):
             raise ConfigError(
                 f"{method.kind} has no {role}",
-                file=_FILE,
-                key=f"methods.{name}.{role}",
+                **configs.where("symbench", "methods", name, role),
                 expected=" or ".join(_ROLES.get(method.kind, ("no other model",))),
             )
-        configs.model(played, _FILE, f"methods.{name}.{role}")
+        configs.model(played, **configs.where("symbench", "methods", name, role))
 
 
 def _tasks(configs: Configs, data: str) -> Job:
@@ -168,6 +184,14 @@ def _tasks(configs: Configs, data: str) -> Job:
     settings: dict[str, Any] = {"tasks": tasks_of(config)}
     if isinstance(samples, PublishedSamples):
         files = configs.lock.entry(_LOCK)["files"]
+        absent = [task for task in settings["tasks"] if not any(file.partition(".")[0] == task for file in files)]
+        if absent:
+            raise ConfigError(
+                f"the lock knows no samples of {absent[0]}",
+                **configs.where("symbench", "tasks"),
+                expected=f"some of {', '.join(sorted(file.partition('.')[0] for file in files))}",
+                remedy="run `assay data fetch symbench`, or leave the task out",
+            )
         settings |= {"folder": samples.folder, "selection": samples.selection, "files": files}
         return Job("tasks", data, "assay.symbench.published_samples:build", settings, lock=(_LOCK,))
     settings |= {"count": samples.per_task, "seed": samples.seed}

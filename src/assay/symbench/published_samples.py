@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from assay.canonical import file_digest
-from assay.errors import DataError
+from assay.records.locked import require_locked
 from assay.records.step import Inputs, Outputs
 from assay.symbench.datasets import load_published, task_file
 from assay.symbench.datasets_selection import Selection, select
@@ -39,12 +39,5 @@ def lock_entry(folder: Path, tasks: list[str]) -> dict[str, Any]:
 def _rows(settings: Settings) -> Iterator[TaskRow]:
     for task in settings.tasks:
         path = task_file(Path(settings.folder), task)
-        declared = settings.files.get(path.name)
-        if declared != file_digest(path):
-            raise DataError(
-                "the file is not the one that the lock declares" if declared else "the lock does not know the file",
-                file=path,
-                expected=declared,
-                remedy="restore it, or record it anew",
-            )
+        require_locked(path, settings.files.get(path.name), "symbench")
         yield from select(load_published(Path(settings.folder), task), settings.selection)

@@ -7,7 +7,9 @@ whatever the units, names and formats". This is the same rule without a model.
 import math
 import re
 
-MAX_CHARS = 500
+from assay.symbench.alternatives import DENYING_WORDS
+
+MAX_CHARS = 500  # A longer answer is no number.
 MAX_DEPTH = 20
 RELATIVE, ABSOLUTE_AT_ZERO = 1e-3, 1e-9
 
@@ -17,9 +19,27 @@ _DROPPED = (
     (re.compile(r"\\[!,;: ]|\\(?:left|right|displaystyle)(?![A-Za-z])|\\?[$%]|,"), ""),
 )
 _UNIT_WORDS = re.compile(r"(?<=[\d})])\s+(?!pi\b)[A-Za-z]{2,}(?:[\s.][A-Za-z.]+)*(?:\^?[23])?\s*\Z")
+_NUMBER_WORDS = (
+    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|"
+    "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|halves|thirds|"
+    "(?:four|fif|six|seven|eigh|nin|ten|hundred|thousand|million|billion)ths?|dozens?"
+)
 _SEVERAL = re.compile(
-    r"\b(?:or|and|either|versus|vs|maybe|perhaps|possibly)\b|[;|&]|\\(?:text|mbox|mathrm|textbf)\s*\{[^{}]*\d[^{}]*\}",
+    rf"\b(?:or|and|either|versus|vs|no|is|are|was|{_NUMBER_WORDS})\b|{DENYING_WORDS}|[;|&]"
+    r"|\\(?:text|mbox|mathrm|textbf)\s*\{[^{}]*\d[^{}]*\}|[\d})]\s+(?:(?:squared|cubed|factorial)\b|\([-+\s\d.,]+\))",
     re.IGNORECASE,
+)
+_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_SCALE_WORDS = rf"(?:{'|'.join(_SCALES)})s?\b"
+# Behind a number, also inside of LaTeX text, whose other words are the unit.
+_SCALE = re.compile(
+    rf"(?<=[\d.)}}])(?:((?:\s+{_SCALE_WORDS})+)|\s*\\(?:text|mbox|mathrm|textbf)\s*\{{((?:\s*{_SCALE_WORDS})+)([^{{}}]*)\}})",
+    re.IGNORECASE,
+)
+# Five and a half: in LaTeX, where a missing sign would else be a product, or with a slash.
+_MIXED = re.compile(
+    r"(?<![\w.})^/])(\d+)(?:(?:\s|\\[,;: ])*\\[dt]?frac\s*(?:\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}|(\d)\s*(\d))"
+    r"|\s+(\d+)/(\d+))(?![\d/])"
 )
 _LATEX_UNIT = re.compile(r"\\(?:text|mbox|mathrm|textbf)\s*\{[^{}]*\}(?:\s*\^\s*(?:[23]|\{\s*[23]\s*\}))?")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", re.ASCII)
@@ -31,6 +51,7 @@ _TOKEN = re.compile(
 _SPELLING = {"π": "pi", "√": "sqrt", "×": "*", "÷": "/", "−": "-", "cdot": "*", "times": "*", "div": "/"}
 
 
+_FORMULA = re.compile(r"\s*(?:\$+([^$]*)\$+|\\\(((?:(?!\\\)).)*+)\\\)|\\\[((?:(?!\\\]).)*+)\\\])[\s.]*", re.DOTALL)
 _BOXED = re.compile(r"[$\s]*\\boxed\s*\{(.*)\}[$\s.]*", re.DOTALL)
 
 
@@ -58,14 +79,15 @@ def equal_strictly(target: str, answer: str) -> bool:
     r"""Compare as `equal` does, but read one number only (deviation D25).
 
     What stands in a box of LaTeX is read without it. A comma must separate thousands; several lines, words for
-    alternatives and digits inside words of a unit make no number; the power of a LaTeX unit belongs to the unit.
+    alternatives, sentences about it and numbers inside words of a unit make no number; a whole number before a proper
+    fraction is added to it; the power of a LaTeX unit belongs to the unit, but `million` and its like to the number.
 
     Examples
     --------
     >>> equal("56", "5,6"), equal_strictly("56", "5,6"), equal_strictly("1056", "1,056")
     (True, False, True)
-    >>> equal_strictly("5", "5 or six"), equal_strictly("5", r"5\text{ cm}^2")
-    (False, True)
+    >>> equal_strictly("5", "5 or six"), equal_strictly("5", r"5\text{ cm}^2"), equal_strictly("5", "5 million")
+    (False, True, False)
     """
     answer = unboxed(answer)
     left, right = _one_number(target), _one_number(answer)
@@ -75,28 +97,43 @@ def equal_strictly(target: str, answer: str) -> bool:
 
 
 def unboxed(text: str) -> str:
-    r"""Return the content of a text that is one box of LaTeX, else the text.
+    r"""Return the content of a text that is one box or one formula of LaTeX, else the text.
 
     Examples
     --------
-    >>> unboxed(r"$\boxed{\frac{1}{2}}$"), unboxed(r"\boxed{1} or 2")
-    ('\\frac{1}{2}', '\\boxed{1} or 2')
+    >>> unboxed(r"$\boxed{\frac{1}{2}}$"), unboxed(r"\boxed{1} or 2"), unboxed(r"\((0, 6)\)"), unboxed("$5")
+    ('\\frac{1}{2}', '\\boxed{1} or 2', '(0, 6)', '$5')
     """
-    match = _BOXED.fullmatch(text) if len(text) <= MAX_CHARS else None
+    if len(text) > MAX_CHARS:
+        return text
+    if match := _FORMULA.fullmatch(text):
+        text = next(content for content in match.groups() if content is not None)
+    match = _BOXED.fullmatch(text)
     return text if match is None else match.group(1)
 
 
 def several(text: str) -> bool:
-    """Say whether a text names alternatives, or holds what may be a second number in words."""
+    """Say whether a text names alternatives, denies what it names, or holds what may be a second number in words."""
     return _SEVERAL.search(text) is not None
 
 
 def _one_number(text: str) -> float | None:
     if len(text) > MAX_CHARS or several(text) or "\n" in text.strip():
         return None
-    text = _LATEX_UNIT.sub(" ", text.replace("\\!", ""))
-    text = _THOUSANDS.sub(lambda match: match.group().replace(",", ""), text)
+    text = _LATEX_UNIT.sub(" ", _SCALE.sub(_power_of_ten, text.replace("\\!", "")))
+    text = _MIXED.sub(_sum_of_mixed, _THOUSANDS.sub(lambda match: match.group().replace(",", ""), text))
     return None if "," in text else read_number(text)
+
+
+def _power_of_ten(match: re.Match[str]) -> str:
+    words, inner, unit = match.groups()
+    power = sum(_SCALES[word.lower().removesuffix("s")] for word in (words or inner).split())
+    return f"*10^{{{power}}}" + (f"\\text{{{unit}}}" if unit else "")
+
+
+def _sum_of_mixed(match: re.Match[str]) -> str:
+    whole, above, below = (group for group in match.groups() if group is not None)
+    return f"({whole}+{above}/{below})" if int(above) < int(below) else match.group()
 
 
 def parts(text: str) -> list[str]:

@@ -20,7 +20,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         Of a model's answer: digest of the whole chat that it answers, and key in the row store.
     asked : str
         Of a model's answer: the last message of that chat.
-    code_sha256, kind, stdout, stderr, exit_code
+    code_sha256, kind, stdout, stderr, exit_code, nondeterministic
         Of an execution: what the sandbox reported.
     """
 
@@ -38,6 +38,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     stdout: str = ""
     stderr: str = ""
     exit_code: int | None = None
+    nondeterministic: bool = False
 
 
 class RolloutRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +52,9 @@ class RolloutRow(msgspec.Struct, frozen=True, kw_only=True):
         Whether the token limit cut the judged response off.
     truncated_prompt : bool
         Whether any call lost the beginning of its chat, which was longer than the policy allows.
+    nondeterministic : bool
+        Whether any execution of the conversation was repeated and gave something else; that of the judged code stands
+        in `execution`.
     ending : str
         "answered": the method has no more turns; "returned", "gave_up": the guide ended it; "no_guidance": the guide
         said nothing that can be passed on; "rounds": no round was left; "no_choice"; "error".
@@ -66,6 +70,7 @@ class RolloutRow(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None = None
     truncated: bool = False
     truncated_prompt: bool = False
+    nondeterministic: bool = False
     ending: str
     rounds: int = 0
     turns: tuple[Turn, ...] = ()

@@ -90,6 +90,7 @@ def play(config: dict[str, Any], inputs: Inputs, services: Services, method: Met
                 error=end.error,
                 truncated=end.truncated,
                 truncated_prompt=any(turn.truncated_prompt for turn in turns[name]),
+                nondeterministic=any(turn.nondeterministic for turn in turns[name]),
                 ending=end.ending,
                 rounds=end.rounds,
                 turns=tuple(turns[name]),

@@ -46,7 +46,7 @@ class Complexity(msgspec.Struct, frozen=True):
 
 
 def complexity(code: str) -> Complexity:
-    r"""Analyse a program (section 7.2 of the benchmark's description).
+    r"""Analyse a program: does it search, does it compute, and how much of both.
 
     Examples
     --------

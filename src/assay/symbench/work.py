@@ -19,7 +19,7 @@ def answers(config: SymbenchConfig, method: Method, tasks: int) -> Work:
 
 
 def _calls(method: Method) -> int:
-    """Return the calls of all roles for one sample, at the method's limits."""
+    """Return the calls of all roles for one sample, every round used; each answer of the checker holds a program."""
     match method.kind:
         case "code_text_sum1":
             return 3
@@ -28,6 +28,6 @@ def _calls(method: Method) -> int:
         case "code_interpreter":
             return 1 + method.max_rounds
         case "symbolic_agent" | "codesteer":
-            return (1 + method.max_rounds) * (2 + method.check_rounds)
+            return 2 * (1 + method.max_rounds) + method.max_rounds * method.check_rounds
         case _:
             return 1

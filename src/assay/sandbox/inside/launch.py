@@ -6,6 +6,7 @@ socket as descriptor N. On failure it prints one JSON line {"step", "errno", "me
 
 import json
 import os
+import resource
 import signal
 import socket
 import sys
@@ -19,6 +20,9 @@ import linux  # type: ignore[import-not-found]  # lies beside this file
 Result = TypeVar("Result")
 
 CONTROL = 3  # the number that the server expects
+STACK_BYTES = 8 << 20  # what Linux gives where nobody says otherwise
+# Each snippet gets its own; the soft limits of the caller are not for the server.
+_FOR_SNIPPETS = tuple(getattr(resource, f"RLIMIT_{name}") for name in ("AS", "CPU", "DATA", "FSIZE", "NPROC"))
 _OUTSIDE = (
     linux.CLONE_NEWUSER
     | linux.CLONE_NEWNS
@@ -140,7 +144,8 @@ def namespaces(plan: dict[str, Any]) -> bool:
         step("private root", pivot, root)
     step("host name", set_host_name, "sandbox")
     if not fresh:
-        linux.mount("tmpfs", "/proc", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=4k,mode=555")
+        # Read-only: it would belong to the snippets' user, and what one leaves there would stay for all others.
+        linux.mount("tmpfs", "/proc", "tmpfs", linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV, "size=4k,mode=555")
     linux.mount(
         "none", "/", None, linux.MS_REMOUNT | linux.MS_BIND | linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV
     )
@@ -161,13 +166,29 @@ def become(uid: int, gid: int) -> None:
     linux.prctl(linux.PR_SET_DUMPABLE, 1)
 
 
+def forget_caller() -> None:
+    """Undo what the caller's shell or scheduler left to all its children, and what would show in a snippet's result.
+
+    nohup and background jobs ignore signals; a stack limit decides how deep a recursion goes before it crashes; and
+    what ends a shell's child after some processor time would end a server in the middle of its work.
+    """
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    limits = dict.fromkeys(_FOR_SNIPPETS, resource.RLIM_INFINITY) | {resource.RLIMIT_STACK: STACK_BYTES}
+    for limit, wanted in limits.items():
+        hard = resource.getrlimit(limit)[1]
+        known = [value for value in (wanted, hard) if value != resource.RLIM_INFINITY]
+        resource.setrlimit(limit, (min(known, default=resource.RLIM_INFINITY), hard))
+
+
 def main() -> None:
     """Read the plan, confine, and become the server."""
     plan = json.load(sys.stdin.buffer)
     if int(sys.argv[1]) != CONTROL:
         os.dup2(int(sys.argv[1]), CONTROL)
         os.close(int(sys.argv[1]))
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    forget_caller()
     die_with(plan["parent"])
     fixed_addresses = linux.libc.personality(linux.ADDR_NO_RANDOMIZE) >= 0
     fresh_proc = False

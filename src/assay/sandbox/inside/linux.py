@@ -40,11 +40,6 @@ _COLUMN = {"x86_64": 0, "aarch64": 1}.get(platform.machine())
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def known_machine() -> bool:
-    """Tell whether the system call numbers of this processor are known."""
-    return _COLUMN is not None
-
-
 def check(result: int, what: str) -> int:
     """Return the result of a libc call, or raise the error it left in errno."""
     if result < 0:
@@ -129,6 +124,46 @@ def close_from(first: int) -> None:
         os.closerange(first, 1 << 16)
 
 
+def empty_folder(path: str) -> None:
+    """Remove all that lies in a folder, whatever modes it has and however deep it is nested.
+
+    By descriptors, and one level after the other by moving what is inside up: a tree can be nested deeper than a path
+    may be long, or than Python recurses.
+    """
+    top = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    number = 0
+    try:
+        while entries := _entries(top):
+            taken = {name for name, _ in entries}
+            for name, is_folder in entries:
+                if not is_folder:
+                    os.unlink(name, dir_fd=top)
+                    continue
+                os.chmod(name, 0o700, dir_fd=top)
+                inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=top)
+                try:
+                    for below, has_below in _entries(inner):
+                        if has_below:
+                            os.chmod(below, 0o700, dir_fd=inner)  # a folder that moves must be writable itself
+                            while str(number) in taken:
+                                number += 1
+                            os.rename(below, str(number), src_dir_fd=inner, dst_dir_fd=top)
+                            number += 1
+                        else:
+                            os.unlink(below, dir_fd=inner)
+                finally:
+                    os.close(inner)
+                os.rmdir(name, dir_fd=top)
+    finally:
+        os.close(top)
+
+
+def _entries(folder: int) -> list[tuple[str, bool]]:
+    """Return the names in an open folder, each with whether it is a folder itself."""
+    with os.scandir(folder) as entries:
+        return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+
+
 def drop_privileges() -> None:
     """Give up every capability and every way to regain one."""
     prctl(PR_CAP_AMBIENT, 4)
@@ -170,9 +205,12 @@ def landlock_abi() -> int:
         return 0
 
 
-def landlock_ruleset(readable: list[str], writable: list[str], *, scoped: bool = True) -> int:
+def landlock_ruleset(
+    readable: list[str], writable: list[str], shared: tuple[str, ...] = (), *, scoped: bool = True
+) -> int:
     """Return a ruleset descriptor that allows reading, and reading and writing, below the given paths only.
 
+    Shared folders take plain files: who knows a name may open it, nobody may list them, nor leave folders there.
     From version 4 on it also refuses TCP, and from version 6 on abstract sockets and signals to the outside.
     """
     abi = landlock_abi()
@@ -181,7 +219,8 @@ def landlock_ruleset(readable: list[str], writable: list[str], *, scoped: bool =
     size = {1: 8, 2: 8, 3: 8, 4: 16, 5: 16}.get(abi, 24)
     ruleset = syscall("landlock_create_ruleset", attributes, size, 0)
     read_folder, on_file = 0b1101, files & 0b1100000000000111  # execute, write, read, truncate, ioctl
-    for paths, allowed in ((readable, read_folder), (writable, files)):
+    plain_files = files & 0b100000100100110  # write, read, remove file, make file, truncate
+    for paths, allowed in ((readable, read_folder), (writable, files), (shared, plain_files)):
         for path in paths:
             try:
                 descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)

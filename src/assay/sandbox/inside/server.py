@@ -14,7 +14,6 @@ import _socket
 import gc
 import marshal
 import os
-import resource
 import select
 import signal
 import sys
@@ -60,6 +59,7 @@ def serve() -> dict[str, Any]:
         os._exit(0)
     (_, settings), _ = first
     facts = settle(settings)
+    generators = snippet.find_generators()
     send(control, ("ready", facts))
     poll = select.poll()
     while True:
@@ -67,7 +67,7 @@ def serve() -> dict[str, Any]:
         if request is None:
             os._exit(0)
         (_, job), descriptors = request
-        job.update(settings=settings, size=facts["size"])
+        job.update(settings=settings, generators=generators)
         job["code"], job["stdout"], job["stderr"], job["report"], job["stop"] = descriptors
         if settings["backend"] == "namespaces":
             flags = linux.CLONE_NEWPID | linux.CLONE_NEWNS | linux.CLONE_NEWIPC
@@ -98,19 +98,11 @@ def serve() -> dict[str, Any]:
 def settle(settings: dict[str, Any]) -> dict[str, int]:
     """Import what is preloaded, and let the memory settle; return facts about this process."""
     snippet.leaving.register()
-    for name in settings["preload"]:
-        __import__(name)
-    facts = {"size": 0, "resident": 0}
-    if settings["proc"]:
-        with open("/proc/self/statm") as file:
-            pages = [int(word) * resource.getpagesize() for word in file.read().split()]
-        facts.update(size=pages[0], resident=pages[1] - pages[2])
-    facts["threads"] = len(os.listdir("/proc/self/task")) if settings["proc"] else 1
+    load(settings["preload"])
+    facts = {}
     if settings["backend"] != "namespaces":
         linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
         facts["landlock"] = prepare_landlock(settings)
-    if not facts["size"]:
-        facts["size"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + (256 << 20)
     snippet.leaving.kept = dict(sys.modules)
     gc.collect()
     gc.freeze()
@@ -120,14 +112,37 @@ def settle(settings: dict[str, Any]) -> dict[str, int]:
     return facts
 
 
+def load(names: tuple[str, ...]) -> None:
+    """Import modules; what they draw at random meanwhile is the same in every server.
+
+    sympy numbers its dummy symbols from a random number on, drawn once. Their hashes depend on it, and with them the
+    order of sets: an answer would depend on the server that it came to.
+    """
+    if not names:
+        return
+    import random
+
+    begin = random.Random.__init__
+
+    def begin_alike(generator: random.Random, x: Any = 0) -> None:
+        begin(generator, x)
+
+    random.seed(0)
+    random.Random.__init__ = begin_alike  # type: ignore[assignment, method-assign]
+    try:
+        for name in names:
+            __import__(name)
+    finally:
+        random.Random.__init__ = begin  # type: ignore[method-assign]
+
+
 def prepare_landlock(settings: dict[str, Any]) -> int:
     """Build the ruleset once; every snippet enters it. Return the kernel's Landlock version."""
     abi = linux.landlock_abi() if settings["backend"] == "landlock" else 0
     settings["rulesets"] = [-1, -1]
     if abi:
-        writable = settings["writable"]
-        both = (writable, [*writable, "/dev/shm"])
-        settings["rulesets"] = [linux.landlock_ruleset(settings["readable"], paths) for paths in both]
+        paths = settings["readable"], settings["writable"]
+        settings["rulesets"] = [linux.landlock_ruleset(*paths, shared) for shared in ((), ("/dev/shm",))]
     return abi
 
 

@@ -23,18 +23,20 @@ def confine(job: dict[str, Any]) -> None:
     """In the snippet's process: limits, no privileges, no descriptors, nothing of the server's state."""
     settings = job["settings"]
     os.setsid()
+    # Opened anew: flags and locks belong to what was opened, and would stay with the server for all later snippets.
+    os.dup2(os.open("/dev/null", os.O_RDWR), 0)
     namespaces = settings["backend"] == "namespaces"
     # In the user namespace launcher, server and process 1 count as well; without one, all that this user runs.
     others = 3 if namespaces else tasks_of(settings["uid"]) - (settings["uid"] == os.geteuid())
     if not namespaces and settings["uid"] != os.geteuid():
         switch_user(settings)
     limits = (
-        (resource.RLIMIT_AS, job["memory"] + job["size"], 0),
+        (resource.RLIMIT_AS, job["memory"], 0),
         (resource.RLIMIT_CPU, job["cpu"], 1),
         (resource.RLIMIT_FSIZE, job["file"], 0),
         (resource.RLIMIT_NPROC, job["processes"] + others, 0),
         (resource.RLIMIT_NOFILE, job["open_files"], 0),
-        (resource.RLIMIT_CORE, 0, 0),
+        (resource.RLIMIT_CORE, 1, 0),  # too little for a file; 0 would still start a program that collects crashes
         (resource.RLIMIT_MSGQUEUE, 0, 0),
     )
     for number, value, more in limits:
@@ -97,8 +99,8 @@ def prepare(job: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
     sys.path_importer_cache.pop(folder, None)
     for name in ("linux", "snippet", "watcher"):
         del sys.modules[name]
-    if job["seed"] >= 0:
-        seed_generators(job["seed"])
+    if "threading" in sys.modules:
+        sys.modules["threading"].main_thread()._set_native_id()  # it has the server's
     import builtins
 
     main = type(sys)("__main__")
@@ -115,13 +117,31 @@ def prepare(job: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
     return api.PyRun_SimpleFileExFlags, (file, script.encode(), 1, None)
 
 
-def seed_generators(seed: int) -> None:
-    """Seed the global generators that a snippet may use without seeding them."""
-    import random
+def find_generators() -> list[Any]:
+    """Return the generators of random numbers that preloaded modules have made for themselves, as sympy does.
 
-    random.seed(seed)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(seed % 2**32)
+    All snippets of a server would draw the same numbers from them, and those of the next server others.
+    """
+    kinds = []
+    for module, kind in (("random", "Random"), ("numpy.random", "RandomState")):
+        if module in sys.modules:
+            kinds.append(getattr(sys.modules[module], kind))
+    values = (
+        value for module in list(sys.modules.values()) for value in list(getattr(module, "__dict__", {}).values())
+    )
+    return list({id(value): value for value in values if type(value) in kinds}.values())
+
+
+def renew_generators(found: list[Any], seed: int) -> None:
+    """Seed generators anew; with a seed also the global ones, which a snippet may use without seeding them."""
+    for generator in found:
+        generator.seed()
+    if seed >= 0:
+        import random
+
+        random.seed(seed)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(seed % 2**32)
 
 
 class Leaving:

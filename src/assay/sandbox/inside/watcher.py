@@ -17,6 +17,7 @@ TYPE_CHECKING = False  # importing typing would show in the snippet's world
 if TYPE_CHECKING:
     from typing import Any
 
+_PASSES = 50
 _EVERY_SIGNAL = tuple(_signal.valid_signals())
 
 
@@ -39,6 +40,8 @@ def begin(job: dict[str, Any]) -> dict[str, Any]:
         _signal.pthread_sigmask(signal.SIG_SETMASK, ())
         try:
             prepare(job)
+            if not job["settings"]["fresh"]:
+                snippet.renew_generators(job["generators"], job["seed"])
             os.write(job["report"], f"begun {time.monotonic_ns()} {os.getpid()}\n".encode())
             snippet.confine(job)
         except BaseException as error:  # noqa: BLE001
@@ -61,10 +64,12 @@ def prepare(job: dict[str, Any]) -> None:
         options = f"size={job['disk']},nr_inodes={job['inodes']},mode=755"
         linux.mount("tmpfs", box, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
         if settings["proc"]:
-            linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
+            # Read-only: who writes to it can lower the priority of his own session.
+            flags = linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
+            linux.mount("proc", "/proc", "proc", flags)
     else:
         job["shm"] = shared_memory(settings)
-        empty(box)
+        linux.empty_folder(box)
     for name in ("work", "tmp", "shm"):
         os.mkdir(f"{box}/{name}", 0o700)
     os.chdir(f"{box}/work")
@@ -81,33 +86,32 @@ def prepare(job: dict[str, Any]) -> None:
     os.dup2(job["stderr"], 2)
 
 
-def empty(box: str) -> None:
-    """Remove all that an earlier snippet left in its folders, whatever modes it gave them."""
-    for folder, folders, _files in os.walk(box):
-        if folder != box:
-            os.chmod(folder, 0o700)
-        for name in folders:
-            if not os.path.islink(f"{folder}/{name}"):
-                os.chmod(f"{folder}/{name}", 0o700)
-    for folder, folders, files in os.walk(box, topdown=False):
-        for name in files:
-            os.unlink(f"{folder}/{name}")
-        for name in folders:
-            path = f"{folder}/{name}"
-            (os.unlink if os.path.islink(path) else os.rmdir)(path)
-
-
 def shared_memory(settings: dict[str, Any]) -> bool:
     """Tell whether the snippet may use /dev/shm, whose name is fixed in libc and which semaphores need.
 
-    Only as a user of its own, and only while nothing there is anybody's that this user could open.
+    Only as a user of its own, and only while nothing there is anybody's that this user could open: with the right to
+    search all folders comes that to read all files. What other snippets keep there counts for nothing.
     """
     if settings["uid"] == os.geteuid():
         return False
+    first, after_last = settings["ids"]
     try:
-        return not any(entry.stat(follow_symlinks=False).st_mode & 0o006 for entry in os.scandir("/dev/shm"))
+        others = [found for _, found in shared_files() if not first <= found.st_uid < after_last]
+        return not any(settings["search"] or found.st_mode & 0o006 for found in others)
     except OSError:
         return False
+
+
+def shared_files() -> list[tuple[str, os.stat_result]]:
+    """Return paths and states of what lies in /dev/shm; anybody's may vanish meanwhile."""
+    found = []
+    for name in os.listdir("/dev/shm"):
+        path = f"/dev/shm/{name}"
+        try:
+            found.append((path, os.lstat(path)))
+        except FileNotFoundError:
+            continue
+    return found
 
 
 def waited(pid: int) -> tuple[int, int, int]:
@@ -187,19 +191,18 @@ def watch_tree(job: dict[str, Any], pid: int) -> None:
                 result = waited(pid)
             else:
                 os.waitpid(child.si_pid, 0)
-    survivors = sweep()
-    reap()
-    empty(job["settings"]["box"])
+    survivors = sweep_and_reap()
+    linux.empty_folder(job["settings"]["box"])
     clear_shm(job["settings"])
     report(job, *result, survivors)
 
 
 def clear_shm(settings: dict[str, Any]) -> None:
-    """Remove shared-memory files of the sandbox's own user."""
+    """Remove shared-memory files of the sandbox's own user, who can make nothing else there."""
     if settings["uid"] != os.geteuid() and os.path.isdir("/dev/shm"):
-        for entry in list(os.scandir("/dev/shm")):
-            if entry.stat(follow_symlinks=False).st_uid == settings["uid"] and not entry.is_dir(follow_symlinks=False):
-                os.unlink(entry.path)
+        for path, found in shared_files():
+            if found.st_uid == settings["uid"]:
+                os.unlink(path)
 
 
 def descendants() -> set[int]:
@@ -222,16 +225,36 @@ def descendants() -> set[int]:
     return found
 
 
-def sweep() -> int:
-    """Stop all descendants until two scans agree, then kill them; return how many there were.
+def sweep_and_reap() -> int:
+    """End and reap all descendants; return how many there were.
 
-    Killing one by one loses the race against a fork bomb; a stopped process forks no more.
+    A look at /proc misses a process whose parent ends between the looks at the two. It is our own child then.
     """
-    before = None
-    while (now := descendants()) != before:
+    found = sweep()
+    try:
+        while True:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                found += sweep()
+    except ChildProcessError:
+        return found
+
+
+def sweep() -> int:
+    """Stop all descendants until two scans agree, then kill them, until there are none; return how many there were.
+
+    Killing one by one loses the race against a fork bomb; a stopped process forks no more. One that is continued by
+    another, before that one is stopped, still may: hence again. The dead are reaped afterwards, because until then
+    they count as processes, and leave no room for new ones.
+    """
+    found: set[int] = set()
+    while now := descendants():
+        for _ in range(_PASSES):
+            for pid in now:
+                ended(pid, signal.SIGSTOP)
+            before, now = now, descendants()
+            if now == before:
+                break
         for pid in now:
-            ended(pid, signal.SIGSTOP)
-        before = now
-    for pid in now:
-        ended(pid, signal.SIGKILL)
-    return len(now)
+            ended(pid, signal.SIGKILL)
+        found |= now
+    return len(found)

@@ -34,7 +34,7 @@ def rollouts(config: dict[str, Any], inputs: Inputs, services: Services) -> Outp
 
 
 def talk(question: str, settings: Settings) -> Talk:
-    """Guide, answer, run, check, guide again (section 7.1 of the benchmark's description)."""
+    """Guide, answer, run, check, guide again."""
     texts, tuned = settings.texts, settings.kind == "codesteer"
     decide = fill(texts["decide"], question=question)
     guide = [NO_SYSTEM, user(decide)]

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from assay.symbench.alternatives import NOT_BARE, denied, last_clause
 from assay.symbench.literals import LiteralError, python_value
 from assay.symbench.rows import TaskRow
 from assay.symbench.verdicts import Profile, Verdict, unreadable, when, wrong
@@ -16,7 +17,7 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
     An assignment that the rules do not allow is skipped, as upstream does. `upstream` adds up the capacity of a
     lifter that is listed twice and counts negative indices from the end (deviation D23), and reads the steps whatever
     their numbers; `corrected` wants distinct indices in range, and steps that are numbered 1, 2, 3 and so on, so that
-    two plans are none (D25).
+    two plans are none, nor is a plan that is denied (D25).
     """
     if profile == "corrected" and (refused := _misnumbered(answer)):
         return refused
@@ -34,9 +35,11 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
 
 
 def _misnumbered(answer: str) -> Verdict | None:
-    steps = answer.split("Step")[1:]
+    introduction, *steps = answer.split("Step")
     if not steps:
         return unreadable("no step")
+    if denied(last_clause(introduction)):
+        return unreadable(NOT_BARE)
     for number, step in enumerate(steps, 1):
         match = _STEP_NUMBER.match(step)
         if match is None or int(match.group(1)) != number:

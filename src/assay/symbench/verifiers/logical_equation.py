@@ -27,6 +27,8 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
     except LiteralError as error:
         return unreadable(str(error))
     if profile == "corrected":
+        if isinstance(values, dict) and len(values) != answer.count(":"):
+            return unreadable("a letter has several values")
         return _corrected(values, reference, constraints)
     try:
         return _upstream(values, reference, constraints)

@@ -35,13 +35,22 @@ def _corrected(text: str, expected: Fraction) -> Verdict:
     try:
         text = plain_operators(text.strip("$"))
         match = _ANSWER.match(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
-        value = Fraction(match.group()) if match else rational(tokenize(text))
+        value = Fraction(match.group()) if match else _fraction(text)
     except ArithmeticTextError as error:
         return unreadable(str(error))
     decimals = len(match.group(1) or match.group(2) or "") if match else 0
     close = abs(value - expected) <= RELATIVE * abs(expected)
     rounded = decimals >= 2 and abs(value - expected) <= Fraction(1, 2 * 10**decimals)
     return when(close or rounded, f"{clipped(text)} is not {float(expected)}")
+
+
+def _fraction(text: str) -> Fraction:
+    """Return the value of an integer or of one integer over another; what is left to be computed is no number."""
+    tokens = tokenize(text)
+    numbers = sum(isinstance(token, int) for token in tokens)
+    if "*" in tokens or numbers > 2 or (numbers == 2) != ("/" in tokens):
+        raise ArithmeticTextError(f"{clipped(text)!r} is not a number")
+    return rational(tokens)
 
 
 def left_to_right(sample: TaskRow) -> Fraction:

@@ -3,7 +3,7 @@
 import math
 import re
 
-from assay.symbench.alternatives import NOT_ONE, stray_digits
+from assay.symbench.alternatives import NOT_BARE, NOT_ONE, bare
 from assay.symbench.rows import TaskRow
 from assay.symbench.statements import INTEGER, integer_of
 from assay.symbench.verdicts import RIGHT, Profile, Verdict, unreadable, when, wrong
@@ -16,7 +16,8 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
 
     `upstream` accepts every text in which the digits of the product occur, with or without thousands commas, so a
     wrong sign or a longer number passes (deviation D16). `corrected` reads one integer, also behind a calculation and
-    an equal sign; separators and a fraction of zeros are allowed, a second number is not (D25).
+    an equal sign; separators and a fraction of zeros are allowed, a second number and words that may deny the first are
+    not (D25).
     """
     product = math.prod(sample.solution["input_value_list"])
     if profile == "upstream":
@@ -25,9 +26,12 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
     values = {integer_of(match) for match in INTEGER.finditer(result)}
     if not values:
         return unreadable("no number")
-    remarks = [side for side in before if re.search(r"\d", side)]
-    if len(values) > 1 or stray_digits(INTEGER, result) or not all(map(_CALCULATION.fullmatch, remarks)):
+    if len(values) > 1:
         return unreadable(NOT_ONE)
+    # Before an equal sign may stand what is multiplied, or a name.
+    named = (_CALCULATION.fullmatch(side) if re.search(r"\d", side) else bare(INTEGER, side) for side in before)
+    if not (bare(INTEGER, result) and all(named)):
+        return unreadable(NOT_BARE)
     (value,) = values
     if value is None:
         return wrong("the number is no integer, or far too long")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from assay.symbench.alternatives import NOT_ONE, stray_digits
+from assay.symbench.alternatives import NOT_BARE, NOT_ONE, bare
 from assay.symbench.literals import LiteralError, python_value
 from assay.symbench.rows import TaskRow
 from assay.symbench.statements import TRAJECTORY
@@ -30,8 +30,8 @@ def verify(sample: TaskRow, answer: str, profile: Profile) -> Verdict:
     """Check the end points, the walls, and the boxes to enter and to avoid.
 
     `upstream` reads the whole text and wants tuples; `corrected` reads the one list of points in the text, of tuples
-    or lists, and refuses several (deviation D25). The rule comes from the sample's `instruction_index`, which
-    upstream's scorer overwrites when the response holds code (D15, see `judging`).
+    or lists, and refuses several, or one that words may deny (deviation D25). The rule comes from the sample's
+    `instruction_index`, which upstream's scorer overwrites when the response holds code (D15, see `judging`).
     """
     try:
         points = python_value(answer) if profile == "upstream" else _one_trajectory(answer)
@@ -47,7 +47,9 @@ def _one_trajectory(text: str) -> Any:
     found = {"".join(match.group().split()) for match in TRAJECTORY.finditer(text)}
     if not found:
         raise LiteralError("no list of points")
-    if len(found) > 1 or stray_digits(TRAJECTORY, text):
+    if not bare(TRAJECTORY, text):
+        raise LiteralError(NOT_BARE)
+    if len(found) > 1:
         raise LiteralError(NOT_ONE)
     return [tuple(point) for point in python_value(found.pop())]
 

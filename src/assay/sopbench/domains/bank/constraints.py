@@ -19,6 +19,11 @@ class BankSession(OneUserSession):
         self._accounts: dict[str, Any] = self.state["accounts"]
         self._admin: str | None = None
 
+    def on_login_user(self, username: str, **credential: Any) -> None:
+        if self.careful and username != self._user:
+            self._admin = None  # it ends with the login that it was given in
+        super().on_login_user(username, **credential)
+
     def on_logout_user(self, username: str) -> None:
         super().on_logout_user(username)
         self._admin = None

@@ -254,8 +254,8 @@ class Hotel(System):
         return True, True
 
     def register_loyalty_member(self, guest_name: str) -> Pair:
-        # Python's generator seeded with the name, which is the same on every machine.
-        draw = Random(guest_name)
+        # Python's generator seeded with the name, which is the same on every machine; None would be the clock's.
+        draw = Random("" if guest_name is None else guest_name)
         number = f"HTL{draw.randint(1000, 9999)}{chr(draw.randint(65, 90))}"
         self.state["loyalty_members"][number] = {"name": guest_name, "loyalty_points": 0, "tier": "silver"}
         return True, True

@@ -87,8 +87,8 @@ class Library(System):
         if not count > 0:
             return False
         if book_title not in self._ids:
-            # Python's generator seeded with the title, which is the same on every machine.
-            draw = Random(book_title)
+            # Python's generator seeded with the title, which is the same on every machine; None would be the clock's.
+            draw = Random("" if book_title is None else book_title)
             while True:
                 book = "".join(draw.choices(string.ascii_uppercase + string.digits, k=7))
                 if book not in self._books:

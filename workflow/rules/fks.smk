@@ -1,1 +1,0 @@
-# FKS needs no rules of its own: the rules per stage make its artifacts, and its tables are published by name.
