@@ -9,7 +9,7 @@ import time
 import pytest
 from model_helpers import entry
 
-from assay.errors import ModelError
+from assay.errors import ConfigError, ModelError
 from assay.model.cache import Cache, tiny_folder
 from assay.model.files import known_digest
 from assay.model.identity import check_against_lock, lock_entry, model_identity
@@ -198,6 +198,37 @@ def test_another_seed_than_the_locked_one_is_an_error(cache):
     locked = lock_entry(entry(), cache)
     with pytest.raises(ModelError, match="seed 1, locked is 0"):
         check_against_lock(entry({"kind": "tiny", "seed": 1}), locked, cache)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"layers": 5}, r"layers 5.*expected 4"),
+        ({"width": 64}, r"width 64.*expected 32"),
+        ({"context": 2049}, r"context 2049.*at most the model's own 2048"),
+    ],
+)
+@pytest.mark.parametrize("parts", ["lock", "all", "tokenizer"])
+@pytest.mark.parametrize("kind", ["folder", "tiny"])
+def test_a_declared_shape_that_the_model_does_not_have_is_refused(local, cache, kind, parts, wrong, words):
+    source = local.source.model_dump() if kind == "folder" else {"kind": "tiny", "seed": 0}
+    right = entry(source, "mine", layers=4, width=32, context=2048)
+    locked = lock_entry(right, cache)
+    check_against_lock(right, locked, cache)
+    misdeclared = entry(source, "mine", **wrong)
+    with pytest.raises(ConfigError, match=rf"models\.yaml, key 'models\.mine\.{next(iter(wrong))}'.*{words}"):
+        if parts == "lock":
+            lock_entry(misdeclared, cache)
+        else:
+            check_against_lock(misdeclared, locked, cache, parts)
+
+
+def test_a_model_of_code_in_its_folder_is_not_locked_with_a_shape(local, cache):
+    path = local.source.path / "config.json"
+    config = json.loads(path.read_text()) | {"model_type": "x", "auto_map": {"AutoConfig": "x.C"}}
+    path.write_text(json.dumps(config))
+    with pytest.raises(ModelError, match=r"config\.json.*does not know this model"):
+        lock_entry(local.model_copy(update={"layers": 4}), cache)
 
 
 def test_a_damaged_tiny_model_in_the_cache_is_noticed(cache):

@@ -196,7 +196,7 @@ class ModelEntry(Strict):
     family: str = ""
     """Models of one family share pre-training data."""
     layers: PositiveInt | None = None
-    """Number of decoder blocks."""
+    """Number of decoder blocks; compared with the model's config, as are width and context."""
     width: PositiveInt | None = None
     """Size of a hidden state."""
     context: PositiveInt | None = None

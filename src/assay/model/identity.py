@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.canonical import bytes_digest, canonical_bytes, digest
-from assay.config.models import Embedded, Endpoint, Gguf, Hub, ModelEntry, Tiny
-from assay.errors import ModelError
+from assay.config.models import MODELS_FILE, Embedded, Endpoint, Gguf, Hub, ModelEntry, Tiny
+from assay.errors import ConfigError, ModelError
 from assay.model.cache import TINY_BUILDER, Cache, contents, model_folder
 from assay.model.files import known_digest
 from assay.model.folder import check_folder
+from assay.model.loading import decoder_config
+from assay.model.tiny import CONTEXT, N_LAYERS, WIDTH
 
 _PATTERNS = (
     "*.safetensors",
@@ -39,6 +41,8 @@ def lock_entry(entry: ModelEntry, cache: Cache | None = None) -> dict[str, Any]:
     ------
     ModelError
         If the weights are not on this machine, or the model cache no longer holds what was put there.
+    ConfigError
+        If the registry says another shape than the model has.
     EndpointError
         If the server does not answer or does not serve the model.
     """
@@ -49,6 +53,7 @@ def lock_entry(entry: ModelEntry, cache: Cache | None = None) -> dict[str, Any]:
 
         return {"kind": "endpoint", "url": source.url, "served_name": source.served_name, **report(entry)}
     if isinstance(source, Tiny):
+        _compare(entry, N_LAYERS, WIDTH, CONTEXT)
         return {"kind": "tiny", "seed": source.seed, "builder": TINY_BUILDER}
     folder = model_folder(entry, cache)
     locked: dict[str, Any] = {"kind": source.kind, "files": file_digests(folder)}
@@ -58,7 +63,41 @@ def lock_entry(entry: ModelEntry, cache: Cache | None = None) -> dict[str, Any]:
         case Embedded() | Gguf():
             _check_filled(entry, folder)
             locked |= contents(folder)["origin"]
+    check_declared(entry, folder)
     return locked
+
+
+def check_declared(entry: ModelEntry, folder: Path) -> None:
+    """Check that layers, width and context in the registry are those of the model's config; reads no weights.
+
+    Raises
+    ------
+    ConfigError
+        About the first that is not.
+    """
+    if (entry.layers, entry.width, entry.context) != (None, None, None):
+        own = decoder_config(folder)
+        names = ("num_hidden_layers", "hidden_size", "max_position_embeddings")
+        _compare(entry, *(getattr(own, name, None) for name in names))
+
+
+def _compare(entry: ModelEntry, layers: int | None, width: int | None, context: int | None) -> None:
+    # Layers choose the window of states, all three stand in plans and reports: none may be silently another number.
+    for key, declared, own in (("layers", entry.layers, layers), ("width", entry.width, width)):
+        if None not in (declared, own) and declared != own:
+            raise _misdeclared(entry, key, declared, f"{own}, as in the model's config")
+    if entry.context is not None and context is not None and entry.context > context:
+        raise _misdeclared(entry, "context", entry.context, f"at most the model's own {context}")
+
+
+def _misdeclared(entry: ModelEntry, key: str, declared: int | None, expected: str) -> ConfigError:
+    return ConfigError(
+        f"the registry says {key} {declared}, which the model does not have",
+        file=MODELS_FILE,
+        key=f"models.{entry.name}.{key}",
+        expected=expected,
+        remedy="correct it, or source where it names another model than meant",
+    )
 
 
 def model_identity(locked: Mapping[str, Any]) -> str:
@@ -107,12 +146,15 @@ def check_against_lock(entry: ModelEntry, locked: Mapping[str, Any], cache: Cach
     ------
     ModelError
         About the first difference: another source, a missing, changed or additional file.
+    ConfigError
+        If the registry says another shape than the model has.
     """
     _check_source(entry, locked)
     folder = model_folder(entry, cache)
     if isinstance(entry.source, Tiny):
         # Its bytes may differ between torch versions, so the lock holds none; the cache knows what was built here.
         _check_filled(entry, folder)
+        check_declared(entry, folder)
         return folder
     declared = _declared_files(entry, locked)
     for name in sorted(declared):
@@ -127,6 +169,7 @@ def check_against_lock(entry: ModelEntry, locked: Mapping[str, Any], cache: Cach
             raise _differs(entry, folder, name, what, f"sha256 {declared[name][:12]}")
     for name in sorted(set(_deciding(folder)) - set(declared)):
         raise _differs(entry, folder, name, "the lock does not know this file", "the locked files only")
+    check_declared(entry, folder)
     return folder
 
 

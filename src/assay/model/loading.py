@@ -288,6 +288,26 @@ def _layer(name: str) -> tuple[str, str] | None:
     return None if found is None else (found[1], found[2])
 
 
+def decoder_config(folder: Path) -> Any:
+    """Return what the config of a model folder says about its decoder, without the weights.
+
+    Raises
+    ------
+    ModelError
+        If transformers does not know the model.
+    """
+    prepare_process()
+    from transformers import AutoConfig
+
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        return config.get_text_config(decoder=True)
+    except Exception as error:
+        raise ModelError(
+            f"transformers does not know this model: {first_words(error)}", file=folder / "config.json"
+        ) from error
+
+
 def load_tokenizer(folder: Path) -> Any:
     """Load the tokenizer of a model folder alone.
 

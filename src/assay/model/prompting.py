@@ -10,7 +10,7 @@ from assay.canonical import digest
 from assay.config.models import ModelEntry, PromptPolicy
 from assay.errors import ConfigError, ModelError
 from assay.model.chat import merge_system, plain_messages, transcript, with_tools_as_text
-from assay.model.loading import first_words, load_tokenizer, prepare_process
+from assay.model.loading import decoder_config, first_words, load_tokenizer, prepare_process
 from assay.records.rows import Message, PromptRow
 
 # Some templates print today's date. A prompt must not change over night, so their clock stands still.
@@ -224,13 +224,5 @@ def longest_prompt(model: str, context: int | None, max_new_tokens: int, policy:
 
 def _context(folder: Path, entry: ModelEntry) -> int | None:
     """Return the longest sequence: the model's own, or less where the registry says so."""
-    from transformers import AutoConfig
-
-    try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:
-        raise ModelError(
-            f"transformers does not know this model: {first_words(error)}", file=folder / "config.json"
-        ) from error
-    own = getattr(config.get_text_config(decoder=True), "max_position_embeddings", None)
+    own = getattr(decoder_config(folder), "max_position_embeddings", None)
     return min((n for n in (own, entry.context) if n is not None), default=None)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 N_LAYERS = 4
 WIDTH = 32
+CONTEXT = 2048
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>")
 CHAT_TEMPLATE = (
     "{% for message in messages %}[{{ message['role'] }}] {{ message['content'] }}\n{% endfor %}"
@@ -33,7 +34,7 @@ def build_tiny(folder: Path, seed: int = 0) -> Path:
         num_hidden_layers=N_LAYERS,
         num_attention_heads=4,
         num_key_value_heads=2,
-        max_position_embeddings=2048,
+        max_position_embeddings=CONTEXT,
         tie_word_embeddings=True,
         initializer_range=0.2,
         pad_token_id=0,

@@ -50,14 +50,6 @@ def loaded_model(context: StepContext, decisive: dict[str, Any]) -> Iterator[tup
         model = load(folder, entry.dtype, entry.device, entry.engine.kind, **sizes)
         if reason := model.fallback or model.states_refusal:
             context.facts["fallback"] = reason
-        if entry.layers not in (None, model.weights.n_layers):
-            raise ConfigError(
-                f"{entry.name} has {model.weights.n_layers} layers",
-                file="configs/models.yaml",
-                key=f"models.{entry.name}.layers",
-                expected=f"that number, not {entry.layers}",
-                remedy="correct it: it decides which layers are read",
-            )
         yield entry, folder, model
     finally:
         slot.release()
