@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from assay.errors import ModelError
 from assay.model.engine import Decoding, Request
 from assay.model.hidden import last_token_states, states_identity
 from assay.model.loading import load
@@ -138,6 +139,51 @@ def test_other_architectures_fall_back_and_say_why(build, requests, case):
     assert model.engine.identity["batch_rule"] == "one-at-a-time-1"
     asked = [request for request in requests if len(request.token_ids) < 60]
     assert len(rows_of(model.engine, asked)) == len(asked)
+
+
+NARROW = COMMON | {"hidden_size": 32, "num_hidden_layers": 4, "num_attention_heads": 4, "max_position_embeddings": 512}
+STATES_OF_OTHERS = {
+    "llama4, which gives itself as its decoder": (
+        "Llama4TextConfig",
+        SHAPE | {"num_local_experts": 2, "intermediate_size_mlp": 64, "attention_chunk_size": 24},
+    ),
+    "modernbert, which gives its head as its decoder": ("ModernBertDecoderConfig", SHAPE | {"sliding_window": 24}),
+    "openai-gpt, whose blocks give a list": ("OpenAIGPTConfig", COMMON | {"n_embd": 32, "n_layer": 4, "n_head": 4}),
+    "roberta, whose positions begin at two": ("RobertaConfig", NARROW | {"intermediate_size": 64, "is_decoder": True}),
+}
+WITHOUT_STATES = {
+    "lists of parts of blocks": ("XLMConfig", COMMON | {"emb_dim": 32, "n_layers": 4, "n_heads": 4}, "no list of 4"),
+    "four streams": (
+        "Gemma3nTextConfig",
+        SHAPE | {"hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 259, "num_kv_shared_layers": 0},
+        "several streams",
+    ),
+    "another width at the top": (
+        "OPTConfig",
+        NARROW | {"ffn_dim": 64, "word_embed_proj_dim": 16, "do_layer_norm_before": False},
+        "another width",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STATES_OF_OTHERS)
+def test_states_are_those_of_the_plain_pass_however_a_model_is_built(build, requests, case):
+    model = load(build(*STATES_OF_OTHERS[case]))
+    found = dict(last_token_states(model, requests, [0, 1, 2, 3], "hidden_states"))
+    model.weights.attend("eager" if model.weights.can_choose_attention else model.weights.plain_attention)
+    for request in requests:
+        with torch.inference_mode():
+            plain = model.weights.model(torch.tensor([request.token_ids]), output_hidden_states=True, use_cache=False)
+        wanted = torch.stack([state[0, -1] for state in plain.hidden_states[1:]])
+        torch.testing.assert_close(found[request.row_id], wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("case", WITHOUT_STATES)
+@pytest.mark.parametrize("layers", [[0, 3], [3]])
+def test_models_without_one_state_for_each_token_are_refused(build, requests, case, layers):
+    name, settings, words = WITHOUT_STATES[case]
+    with pytest.raises(ModelError, match=words):
+        list(last_token_states(load(build(name, settings)), requests, layers, "hidden_states"))
 
 
 def test_a_row_that_changes_its_bits_is_noticed(tiny, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import ConfigError, ModelError
@@ -127,9 +128,11 @@ def _plain(
     for start in range(0, len(rows), size):
         batch = rows[start : start + size]
         ids, mask = padded_batch([row.token_ids for row in batch], weights.model.device)
-        # Without them, models with absolute positions would count the padding.
-        positions = (mask.cumsum(-1) - 1).clamp(min=0)
-        padding = {} if bool(mask.all()) else {"attention_mask": mask}
+        # Told only where there is padding, which models with absolute positions would count; without it, each model
+        # knows best where it begins to count.
+        padded = not bool(mask.all())
+        positions = (mask.cumsum(-1) - 1).clamp(min=0) if padded else None
+        padding = {"attention_mask": mask} if padded else {}
         states = _run(weights, layers, top_state, -1, ids, positions, **padding)
         for row, state in zip(batch, states, strict=True):
             yield row.row_id, state
@@ -141,22 +144,29 @@ def _run(
     top_state: TopState,
     wanted: torch.Tensor | int,
     ids: torch.Tensor,
-    positions: torch.Tensor,
+    positions: torch.Tensor | None,
     **options: torch.Tensor,
 ) -> torch.Tensor:
     # Returns [rows, layers, width]. `wanted`: tokens of the one packed row, or the place in every row of a batch.
     import torch
 
-    decoder = weights.model.get_decoder()
-    named = {"position_ids": positions} if weights.takes_positions else {}
-    with torch.inference_mode(), _captured(weights, layers, wanted) as captured:
-        output = decoder(input_ids=ids, use_cache=False, **named, **options)
+    decoder, blocks = _decoder_and_blocks(weights.model, weights.n_layers)
+    if positions is not None and "position_ids" in signature(decoder.forward).parameters:
+        options["position_ids"] = positions
+    shape = (*ids.shape, weights.width)
+    with torch.inference_mode(), _captured(blocks, layers, wanted, shape) as captured:
+        output = decoder(input_ids=ids, use_cache=False, **options)
         if top_state == "hidden_states" and weights.n_layers - 1 in layers:
-            captured[weights.n_layers - 1] = _last(output.last_hidden_state, wanted)
+            captured[weights.n_layers - 1] = _last(output.last_hidden_state, wanted, shape)
         return torch.stack([captured[layer] for layer in layers], dim=1).cpu()
 
 
-def _last(states: torch.Tensor, wanted: torch.Tensor | int) -> torch.Tensor:
+def _last(states: torch.Tensor, wanted: torch.Tensor | int, shape: tuple[int, ...]) -> torch.Tensor:
+    if tuple(states.shape) != shape:
+        raise ModelError(
+            f"the model gives states of the shape {list(states.shape)}: several streams, or another width at the top",
+            expected=f"one state for each token, {list(shape)}",
+        )
     # A copy: the states of all other tokens are freed block by block.
     if isinstance(wanted, int):
         return states[:, wanted].clone()
@@ -164,13 +174,14 @@ def _last(states: torch.Tensor, wanted: torch.Tensor | int) -> torch.Tensor:
 
 
 @contextmanager
-def _captured(weights: Weights, layers: Sequence[int], wanted: torch.Tensor | int) -> Iterator[dict[int, torch.Tensor]]:
+def _captured(
+    blocks: Any, layers: Sequence[int], wanted: torch.Tensor | int, shape: tuple[int, ...]
+) -> Iterator[dict[int, torch.Tensor]]:
     captured: dict[int, torch.Tensor] = {}
-    blocks = find_blocks(weights.model, weights.n_layers)
 
     def hook(layer: int) -> Any:
-        def keep(_module: object, _inputs: object, output: Any) -> None:
-            captured[layer] = _last(output[0] if isinstance(output, tuple) else output, wanted)
+        def keep(_block: object, _inputs: object, output: Any) -> None:
+            captured[layer] = _last(output[0] if isinstance(output, tuple | list) else output, wanted, shape)
 
         return keep
 
@@ -184,11 +195,23 @@ def _captured(weights: Weights, layers: Sequence[int], wanted: torch.Tensor | in
 
 def find_blocks(model: Any, n_layers: int) -> Any:
     """Return the list of decoder blocks of a model, whatever its architecture calls it."""
+    return _decoder_and_blocks(model, n_layers)[1]
+
+
+def _decoder_and_blocks(model: Any, n_layers: int) -> tuple[Any, Any]:
     import torch
 
-    for _, module in model.get_decoder().named_modules():
-        if isinstance(module, torch.nn.ModuleList) and len(module) == n_layers:
-            return module
+    # Some architectures give themselves, or their head, as the decoder.
+    for decoder in (model.get_decoder(), *model.children()):
+        if decoder is model:
+            continue
+        for module in decoder.modules():
+            lists = [part for part in module.children() if isinstance(part, torch.nn.ModuleList)]
+            found = [part for part in lists if len(part) == n_layers]
+            if len(found) == 1:
+                return decoder, found[0]
+            if found:
+                break  # a list of attentions, one of norms, ...: none of them gives the states of a block
     raise ModelError(
         f"no list of {n_layers} blocks found in {type(model).__name__}", expected="a decoder built of a list of blocks"
     )

@@ -7,7 +7,6 @@ import re
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -89,11 +88,6 @@ class Weights:
     def can_choose_attention(self) -> bool:
         """Whether the architecture takes its attention from the interface of transformers."""
         return bool(self.model._can_set_attn_implementation())
-
-    @property
-    def takes_positions(self) -> bool:
-        """Whether the decoder can be told the position of every token."""
-        return "position_ids" in signature(self.model.get_decoder().forward).parameters
 
     def attend(self, implementation: str, *, prepared: bool = False) -> None:
         """Make the model use an attention implementation ("eager", "sdpa", ...) from now on.

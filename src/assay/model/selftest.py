@@ -162,10 +162,10 @@ def _uneven_layer(forward: Forward) -> str | None:
     forward.attend()
     model = forward.weights.model
     output = model.get_output_embeddings()
-    layers = [layer for layer in model.get_decoder().modules() if isinstance(layer, torch.nn.Linear | Conv1D)]
+    layers = [layer for layer in model.modules() if isinstance(layer, torch.nn.Linear | Conv1D)]
     least = minimum_rows(torch.get_num_threads())
     shapes = set()
-    for layer in (*layers, output):
+    for layer in layers:
         linear = isinstance(layer, torch.nn.Linear)
         width, *rest = (layer.in_features, layer.out_features) if linear else layer.weight.shape
         if (shape := (width, *rest, layer.bias is None)) in shapes:
