@@ -31,7 +31,8 @@ class Decoding(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     max_new_tokens : int
         At least 1; the end-of-sequence token counts. A request may ask for fewer or more.
     stop : tuple of str
-        Strings that end a row; the text is cut before the first of them.
+        Strings that end a row; the text is cut before the first of them. The name of a control token ends a row, too,
+        at that token, which no text shows.
     """
 
     method: Method = "greedy"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.errors import ModelError
 from assay.model.engine import Completion, Decoding, Request
@@ -20,6 +21,9 @@ class Tokenizer(Protocol):
     """The part of a transformers tokenizer that engines use."""
 
     all_special_ids: list[int]
+    added_tokens_decoder: dict[int, Any]
+
+    def __hash__(self) -> int: ...
 
     def decode(self, token_ids: Sequence[int], **options: bool) -> str:
         """Return the text of tokens."""
@@ -31,6 +35,16 @@ def decode(tokenizer: Tokenizer, token_ids: Sequence[int]) -> str:
     return tokenizer.decode(token_ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
 
+@lru_cache(maxsize=2)
+def control_tokens(tokenizer: Tokenizer) -> dict[int, str]:
+    """Return the tokens that `decode` leaves out, with what they are called.
+
+    Tokenizers list only those among their special ones that have a role (BOS, EOS, ...).
+    """
+    named = dict.fromkeys(tokenizer.all_special_ids, "")
+    return named | {i: token.content for i, token in tokenizer.added_tokens_decoder.items() if token.special}
+
+
 class UnfinishedRow:
     """Collects the tokens of one request until it ends."""
 
@@ -40,7 +54,7 @@ class UnfinishedRow:
         self._stop = decoding.stop
         self._tokenizer = tokenizer
         self._eos_ids = eos_ids
-        self._special_ids = frozenset(tokenizer.all_special_ids) if self._stop else frozenset()
+        self._control = control_tokens(tokenizer) if self._stop else {}
         self._tail_tokens = max((len(stop.encode("utf-8", "replace")) for stop in self._stop), default=0) + _MARGIN
 
     @property
@@ -63,21 +77,23 @@ class UnfinishedRow:
         if token_id is None:
             return self._completion("", "error", NO_NUMBER)
         self.token_ids.append(token_id)
-        if self._stop and token_id not in self._special_ids and self._stopped(self._tail()):
+        if self._stop and token_id not in self._control and self._stopped(self._tail()):
             text = decode(self._tokenizer, self.token_ids)
             if self._stopped(text):
                 return self._completion(text, "stop")
         if token_id in self._eos_ids:
             return self._completion(decode(self._tokenizer, self.token_ids), "eos")
+        if self._control.get(token_id) in self._stop:
+            return self._completion(decode(self._tokenizer, self.token_ids), "stop")
         if len(self.token_ids) >= self.request.max_new_tokens:
             return self._completion(decode(self._tokenizer, self.token_ids), "length")
         return None
 
     def _tail(self) -> str:
-        # Every token but a special one adds at least one byte, so a stop string completed now lies in this tail.
+        # Every token but a control token adds at least one byte, so a stop string completed now lies in this tail.
         tail: list[int] = []
         for token_id in reversed(self.token_ids):
-            if token_id not in self._special_ids:
+            if token_id not in self._control:
                 tail.append(token_id)
                 if len(tail) == self._tail_tokens:
                     break
