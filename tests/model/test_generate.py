@@ -15,7 +15,7 @@ from model_helpers import GREEDY, SAMPLING, ask, entry, texts
 from assay.canonical import derive_seed
 from assay.config.models import PromptPolicy
 from assay.errors import ArtifactError, ConfigError, ModelError
-from assay.model import answers
+from assay.model import answers, local
 from assay.model.answers import KIND, Answer
 from assay.model.backend import Prepared
 from assay.model.cache import Cache
@@ -23,6 +23,7 @@ from assay.model.engine import Decoding
 from assay.model.generate import ModelSession, generate_rows
 from assay.model.identity import lock_entry
 from assay.model.store import Failure, RowStore
+from assay.model.tiny import build_tiny
 from assay.records.jsonl import row_bytes, write_rows
 from assay.records.rows import Message, PromptRow
 
@@ -106,6 +107,28 @@ def test_two_models_with_one_store_give_their_own_answers(tmp_path, cache):
     assert facts["stored"] == 0
     assert together == alone
     assert [row.text for row in together] != [row.text for row in ask(tmp_path / "a", entry(), cache, texts(10))[0]]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_weights_that_are_replaced_between_check_and_load_make_no_answer(
+    tmp_path, cache, tiny_folder, monkeypatch, workers
+):
+    shutil.copytree(tiny_folder, tmp_path / "mine")
+    mine = entry({"kind": "folder", "path": str(tmp_path / "mine")}, "mine", workers=workers)
+    locked = lock_entry(mine, cache)
+    name = "load_engine" if workers == 1 else "Workers"
+    real = getattr(local, name)
+
+    def late(*arguments):
+        build_tiny(tmp_path / "mine", 1)
+        return real(*arguments)
+
+    monkeypatch.setattr(local, name, late)
+    with RowStore(tmp_path / "store") as store, ModelSession(mine, locked, store, cache) as session:
+        for _ in range(2):  # the model that was loaded does not stay either
+            with pytest.raises(ModelError, match=r"model\.safetensors.*not the locked one"):
+                session.generate(texts(3), GREEDY)
+        assert store.count(KIND) == 0
 
 
 def test_weights_overwritten_in_place_are_noticed_before_an_answer_is_made(tmp_path, cache, tiny_folder):

@@ -177,6 +177,21 @@ def test_weights_that_no_lock_would_cover_are_neither_locked_nor_loaded(copy, tm
         lock_entry(entry({"kind": "folder", "path": str(copy)}, "mine"), Cache(tmp_path))
 
 
+@pytest.mark.parametrize("engine", ["packed", "sequential"])
+def test_weights_overwritten_in_place_do_not_change_a_model_that_works(copy, engine):
+    def answers():
+        made = model.engine.generate([Request("r", [1, 70, 71, 72], 8)], Decoding(max_new_tokens=8))
+        return [completion.token_ids for completion in made]
+
+    model = load(copy, engine=engine)
+    before = answers()
+    size = (copy / "model.safetensors").stat().st_size
+    with (copy / "model.safetensors").open("r+b") as file:
+        file.seek(size // 2)
+        file.write(bytes(size - size // 2))
+    assert answers() == before
+
+
 def test_weights_of_another_shape_are_an_error(copy):
     edit(copy / "config.json", intermediate_size=48)
     with pytest.raises(ModelError, match="mlp"):

@@ -247,7 +247,14 @@ def _load_model(folder: Path, dtype: torch.dtype, device: str) -> Any:
             expected="a tensor for every parameter, and every layer in use",
             remedy="fetch or convert the model again",
         )
+    _own(model)
     return model.to(device).eval().requires_grad_(False)
+
+
+def _own(model: Any) -> None:
+    # Tensors of the file's own type are its mapped pages: a file overwritten in place would change a model that works.
+    for tensor in (*model.parameters(), *model.buffers()):
+        tensor.data = tensor.data.clone()
 
 
 def lacking(report: Mapping[str, Any]) -> str | None:

@@ -94,6 +94,12 @@ class LocalBackend:
             else:
                 self._workers = Workers(load, count)
                 fallback = self._workers.fallback
+            try:
+                # Other files may have taken the places of the checked ones before the model was loaded.
+                check_against_lock(self._entry, self._locked, self._cache)
+            except BaseException:
+                self.close()
+                raise
             self._facts |= {"load_s": round(time.monotonic() - started, 3), "workers": count}
             if fallback is not None:
                 self._facts["fallback"] = fallback

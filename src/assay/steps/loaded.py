@@ -48,6 +48,8 @@ def loaded_model(context: StepContext, decisive: dict[str, Any]) -> Iterator[tup
 
         sizes = {"batch_size": entry.engine.batch_size} if entry.engine.batch_size else {}
         model = load(folder, entry.dtype, entry.device, entry.engine.kind, **sizes)
+        # Other files may have taken the places of the checked ones before the model was loaded.
+        check_against_lock(entry, locked, Cache())
         if reason := model.fallback or model.states_refusal:
             context.facts["fallback"] = reason
         yield entry, folder, model
