@@ -381,6 +381,35 @@ def test_a_gguf_file_of_the_registry_is_locked_asked_and_watched(tmp_path, tiny_
         ask(tmp_path / "store", mine, cache, texts(3), locked=locked)
 
 
+def test_what_lies_beside_a_gguf_file_does_not_enter_its_model(tmp_path, tiny_gguf, tiny_folder):
+    entries = []
+    for place in ("alone", "among others"):
+        folder = tmp_path / place
+        folder.mkdir()
+        (folder / "mine.gguf").write_bytes(tiny_gguf)
+        if place != "alone":
+            for path in tiny_folder.glob("*.json*"):
+                shutil.copy(path, folder)
+        mine = entry({"kind": "gguf", "path": str(folder / "mine.gguf")}, "mine")
+        entries.append(lock_entry(mine, Cache(folder / "cache")))
+    assert entries[0] == entries[1]
+
+
+def test_a_gguf_file_that_changes_while_it_is_converted_leaves_no_model(tmp_path, tiny_gguf, monkeypatch):
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(tiny_gguf)
+
+    def slow(gguf, folder):
+        gguf.write_bytes(b"another one")
+        (folder / "model.safetensors").write_bytes(b"")
+
+    monkeypatch.setattr("assay.model.convert.run_conversion", slow)
+    cache = Cache(tmp_path / "cache")
+    with pytest.raises(ModelError, match=r"mine\.gguf: .*changed while it was converted"):
+        lock_entry(entry({"kind": "gguf", "path": str(file)}, "mine"), cache)
+    assert not list((cache.root / "converted").iterdir())
+
+
 def test_a_gguf_file_that_lacks_a_tensor_is_an_error_not_random_numbers(tmp_path, gguf_without):
     file = gguf_without("blk.1.ffn_up.weight")
     mine, cache = entry({"kind": "gguf", "path": str(file)}, "mine"), Cache(tmp_path / "cache")

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import time
+from types import SimpleNamespace
 
 import pytest
 from model_helpers import entry
@@ -13,9 +14,10 @@ from assay.errors import ConfigError, ModelError
 from assay.model.cache import Cache, tiny_folder
 from assay.model.files import known_digest
 from assay.model.identity import check_against_lock, lock_entry, model_identity
-from assay.model.loading import load_tokenizer
+from assay.model.loading import load, load_tokenizer
 from assay.model.prompting import Encoder
 from assay.records.rows import Message, PromptRow
+from assay.steps.loaded import loaded_model
 
 
 @pytest.fixture
@@ -139,6 +141,34 @@ def test_templates_without_a_default_are_one_clear_error(local):
 def test_weights_are_left_out_where_only_token_ids_are_needed(local, locked, cache):
     _flip_last_byte(local.source.path / "model.safetensors")
     assert check_against_lock(local, locked, cache, parts="tokenizer") == local.source.path
+
+
+@pytest.mark.parametrize("name", ["source.spm", "bpe.codes", "prophetnet.tokenizer", "vocab.txt", "x.tiktoken"])
+def test_a_vocabulary_of_any_format_is_locked(local, cache, name):
+    (local.source.path / name).write_text("one")
+    locked = lock_entry(local, cache)
+    (local.source.path / name).write_text("two")
+    with pytest.raises(ModelError, match=rf"{name}.*not the locked one"):
+        check_against_lock(local, locked, cache, parts="tokenizer")
+
+
+def test_weights_that_are_replaced_between_check_and_load_give_no_states(local, locked, tmp_path, monkeypatch):
+    source = {"kind": "folder", "path": str(local.source.path)}
+    (tmp_path / "configs").mkdir()
+    registry = {"models": {"mine": {"title": "mine", "source": source}}}
+    (tmp_path / "configs/models.yaml").write_text(json.dumps(registry))
+    context = SimpleNamespace(root=tmp_path, item="x", facts={}, locked={"models/mine": locked})
+
+    def late(*arguments, **options):
+        _flip_last_byte(local.source.path / "model.safetensors")
+        return load(*arguments, **options)
+
+    monkeypatch.setattr("assay.model.loading.load", late)
+    with (
+        pytest.raises(ModelError, match=r"model\.safetensors.*not the locked one"),
+        loaded_model(context, local.decisive()),
+    ):
+        pass
 
 
 def test_a_missing_file_and_an_additional_one_are_noticed(local, locked, cache):

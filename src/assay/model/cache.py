@@ -16,7 +16,7 @@ from typing import Any
 from assay.canonical import digest, file_digest
 from assay.config.models import Embedded, Folder, Gguf, Hub, ModelEntry, Tiny
 from assay.errors import ModelError
-from assay.model.files import known_digest
+from assay.model.files import file_identity, known_digest
 from assay.model.hub import snapshot
 from assay.records.atomic import fsync_folder
 
@@ -214,10 +214,15 @@ def convert_gguf(path: Path, cache: Cache, origin: Mapping[str, Any], sha256: st
     """
     from assay.model.convert import run_conversion
 
+    before = file_identity(path)
     sha256 = sha256 or known_digest(path)
-    return cache.fill(
-        cache.converted(sha256), lambda folder: run_conversion(path, folder), {"gguf_sha256": sha256, **origin}
-    )
+
+    def make(folder: Path) -> None:
+        run_conversion(path, folder)
+        if file_identity(path) != before:
+            raise ModelError("the GGUF file changed while it was converted", file=path, remedy="run the command again")
+
+    return cache.fill(cache.converted(sha256), make, {"gguf_sha256": sha256, **origin})
 
 
 def _existing(path: Path, entry: ModelEntry) -> Path:

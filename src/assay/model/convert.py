@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +73,14 @@ def convert(gguf: Path, folder: Path) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    where = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
-    tokenizer = AutoTokenizer.from_pretrained(**where)
-    model, report = AutoModelForCausalLM.from_pretrained(
-        **where, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
-    )
+    # transformers also reads a tokenizer that lies beside the file, which the file's digest does not cover.
+    with tempfile.TemporaryDirectory(dir=folder) as alone:
+        (Path(alone) / gguf.name).symlink_to(gguf.absolute())
+        where = {"pretrained_model_name_or_path": alone, "gguf_file": gguf.name}
+        tokenizer = AutoTokenizer.from_pretrained(**where)
+        model, report = AutoModelForCausalLM.from_pretrained(
+            **where, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
+        )
     if lack := lacking(report):
         raise ModelError(lack)
     # A model that came from GGUF counts as quantised and refuses to be saved, although its weights are plain by now.

@@ -6,6 +6,8 @@ from typing import Any
 
 from assay.errors import ModelError
 
+VOCABULARIES = ("*.model", "*.txt", "*.tiktoken", "*.spm", "*.codes", "*.tokenizer")
+"""Files of tokenizers, besides JSON."""
 _WEIGHTS = "model.safetensors"
 _REMEDY = "correct source.path in the registry, or fetch the model again"
 

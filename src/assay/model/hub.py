@@ -8,10 +8,11 @@ from pathlib import Path
 from assay.config.models import Hub, ModelEntry
 from assay.errors import ModelError
 from assay.model.files import raise_full_disk
+from assay.model.folder import VOCABULARIES
 from assay.records.atomic import atomic_file
 
 # No pickled weights, which can run code, and no code.
-_WANTED = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt", "*.tiktoken"]
+_WANTED = ["*.safetensors", "*.json", "*.jinja", *VOCABULARIES]
 
 _OFFLINE = {"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}
 

@@ -10,7 +10,7 @@ from assay.config.models import MODELS_FILE, Embedded, Endpoint, Gguf, Hub, Mode
 from assay.errors import ConfigError, ModelError
 from assay.model.cache import TINY_BUILDER, Cache, contents, model_folder
 from assay.model.files import known_digest
-from assay.model.folder import check_folder
+from assay.model.folder import VOCABULARIES, check_folder
 from assay.model.loading import decoder_config
 from assay.model.tiny import CONTEXT, N_LAYERS, WIDTH
 
@@ -19,9 +19,7 @@ _PATTERNS = (
     "*.json",
     "*.jinja",
     "additional_chat_templates/*.jinja",
-    "*.model",
-    "*.txt",
-    "*.tiktoken",
+    *VOCABULARIES,
 )
 # Keys in which a library only writes about itself; they change no answer.
 _REMARKS = ("transformers_version", "_name_or_path", "name_or_path")
