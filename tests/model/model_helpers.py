@@ -35,3 +35,9 @@ def ask(
     with RowStore(folder, layout="shared") as store, ModelSession(model, locked, store, cache, **session_options) as s:
         rows = s.generate(prompts, decoding, **options)
         return rows, s.facts()
+
+
+def remote(url, **source):
+    fields = {key: source.pop(key) for key in ("chat_template", "price", "context") if key in source}
+    source = {"kind": "endpoint", "url": url, "served_name": "tiny", "attempts": 3} | source
+    return entry(source, "remote", **fields)

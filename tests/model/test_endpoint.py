@@ -8,13 +8,14 @@ import time
 
 import msgspec
 import pytest
-from model_helpers import GREEDY, SAMPLING, ask, entry, texts
+from model_helpers import GREEDY, SAMPLING, ask, entry, remote, texts
 from openai_server import OpenAIServer
 
 from assay.config.models import PromptPolicy, read_registry
 from assay.errors import ConfigError, EndpointError, ModelError
 from assay.model.answers import KIND
 from assay.model.cache import Cache
+from assay.model.endpoint import EndpointBackend
 from assay.model.endpoint_client import retry_after_s
 from assay.model.generate import ModelSession
 from assay.model.identity import lock_entry
@@ -40,22 +41,6 @@ def server(running, monkeypatch):
     running.most_at_once, running.delay_s, running.drip_s = 0, 0.0, 0.0
     running.version, running.fingerprint = "1.0", "fp-1"
     return running
-
-
-@pytest.fixture
-def slow_server(tiny_folder):
-    """A server of one test: what its client gave up may still reach it in the middle of the next test."""
-    server = OpenAIServer(tiny_folder)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
-
-
-def remote(url, **source):
-    fields = {key: source.pop(key) for key in ("chat_template", "price", "context") if key in source}
-    source = {"kind": "endpoint", "url": url, "served_name": "tiny", "attempts": 3} | source
-    return entry(source, "remote", **fields)
 
 
 @pytest.fixture
@@ -156,6 +141,15 @@ def test_the_rate_limit_is_kept(run):
     started = time.monotonic()
     run(texts(6), source={"requests_per_minute": 600})
     assert time.monotonic() - started >= 0.5
+
+
+def test_the_rate_limit_is_one_for_all_sessions_of_a_process(run, server):
+    server.requests.clear()
+    started = time.monotonic()
+    for n in range(3):
+        run([PromptRow.of_text(f"s{n}", f"session {n}")], source={"requests_per_minute": 240})
+    # Each session asks for the version and an answer to compare with the lock, then for its own answer.
+    assert time.monotonic() - started >= (3 * 3 - 1) * 0.25
 
 
 def test_the_key_comes_from_the_environment_and_stands_nowhere_else(run, server, folder, monkeypatch):
@@ -364,12 +358,42 @@ def test_a_proxy_or_certificate_that_cannot_be_used_is_explained(run, monkeypatc
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(401, "key is refused"), (403, "forbidden"), (404, r"/v1/completions, key 'tiny': .* does not exist")],
+    [
+        (401, "key is refused"),
+        (402, "no credit"),
+        (403, "forbidden"),
+        (404, r"/v1/completions, key 'tiny': .* does not exist"),
+    ],
 )
 def test_a_hopeless_reply_stops_at_once(run, server, status, words):
     with pytest.raises(EndpointError, match=words):
         run(texts(50), faults=[(status, {}, b"")], source={"concurrency": 1})
     assert len(server.requests) < 10
+
+
+def test_an_account_that_is_used_up_is_not_asked_again_and_again(run, server):
+    fault = (429, {}, b'{"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}')
+    with pytest.raises(EndpointError, match=r"no credit \(HTTP 429\)"):
+        run(texts(50), faults=[fault], source={"concurrency": 1})
+    assert len(server.requests) < 10
+
+
+def test_answers_that_are_on_their_way_when_an_error_ends_the_run_are_kept(run, server, folder):
+    def later(backend, key, task, decoding, answer=EndpointBackend._answer):
+        if task.prepared.prompt.text == "bad":
+            while len(server.requests) < 4:  # the check, and the three others
+                time.sleep(0.01)
+            raise EndpointError("over")
+        return answer(backend, key, task, decoding)
+
+    server.delay_s = 0.3
+    prompts = [PromptRow.of_text("bad", "bad"), *texts(3)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(EndpointBackend, "_answer", later)
+        with pytest.raises(EndpointError, match="over"):
+            run(prompts, source={"concurrency": 4})
+    with RowStore(folder) as store:
+        assert store.count(KIND) == 3
 
 
 def test_a_hopeless_reply_that_came_late_is_shown_as_itself(run, server, monkeypatch):
@@ -408,38 +432,6 @@ def test_a_date_without_a_zone_is_in_gmt(monkeypatch):
     finally:
         monkeypatch.undo()
         time.tzset()
-
-
-def test_a_server_that_does_not_answer_in_time_is_a_failure(slow_server, tmp_path):
-    slow_server.delay_s = 1.0
-    with pytest.raises(EndpointError, match=r"timeout.*0\.2 s"):
-        lock_entry(remote(slow_server.url, timeout_s=0.2, attempts=2), Cache(tmp_path))
-
-
-def test_a_server_that_sends_blanks_for_ever_is_a_time_out(slow_server, tmp_path):
-    slow_server.drip_s = 0.05
-    with pytest.raises(EndpointError, match=r"timeout.*0\.4 s"):
-        lock_entry(remote(slow_server.url, timeout_s=0.4, attempts=1), Cache(tmp_path))
-
-
-def test_an_endpoint_that_is_down_is_one_clear_error(tmp_path):
-    down = remote("http://127.0.0.1:9/v1", attempts=1)
-    with pytest.raises(EndpointError, match=r"127\.0\.0\.1:9.*unreachable.*start the server"):
-        lock_entry(down, Cache(tmp_path))
-
-
-@pytest.mark.parametrize("url", ["http://a..b/v1", f"http://{'a' * 70}.b/v1", "http://xn--/v1", "http://[::1/v1"])
-def test_an_address_that_cannot_be_used_is_one_clear_error_at_once(tmp_path, url):
-    started = time.monotonic()
-    with pytest.raises(EndpointError, match=r"the address cannot be used.*correct url"):
-        lock_entry(remote(url, attempts=6), Cache(tmp_path))
-    assert time.monotonic() - started < 5  # six tries wait for 15 s
-
-
-def test_a_proxy_that_does_not_answer_is_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    with pytest.raises(EndpointError, match=r"no connection to http://served\.invalid/v1 through the proxy.*NO_PROXY"):
-        lock_entry(remote("http://served.invalid/v1", attempts=1), Cache(tmp_path))
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])

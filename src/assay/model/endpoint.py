@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
@@ -86,7 +86,6 @@ class EndpointBackend:
         try:
             yield from self._run(self._client, tasks, decoding)
         except BaseException:
-            # Only now, when no request is open: one whose connection is closed under it waits until its time is out.
             self._close_client()
             raise
 
@@ -105,14 +104,18 @@ class EndpointBackend:
                     if not running:
                         break
                     done = wait(running, return_when=FIRST_COMPLETED).done
-                    # An error of one must not lose what others finished in the same moment.
-                    failed = [future for future in done if future.exception() is not None]
-                    if answered := sorted(done - set(failed), key=lambda f: running[f]):
-                        yield {running.pop(f): f.result() for f in answered}
-                    for future in failed:
-                        future.result()
+                    error = _first_error(done)
+                    if error is not None:
+                        # Nothing is begun any more, but what the server is at has been paid for.
+                        client.stop()
+                        pool.shutdown(cancel_futures=True)
+                        done = {future for future in running if _is_finished(future)}
+                    if done:
+                        yield {running.pop(f): f.result() for f in sorted(done, key=lambda f: running[f])}
+                    if error is not None:
+                        raise error
             except BaseException:
-                client.stop()
+                client.abort()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
@@ -164,6 +167,18 @@ class EndpointBackend:
                 key=f"models.{self._entry.name}.{key}",
                 remedy=f"run `assay lock {self._entry.name}`, which makes it another model",
             )
+
+
+def _first_error(done: Iterable[Future[Answer | Failure]]) -> BaseException | None:
+    return next((error for future in done if (error := future.exception()) is not None), None)
+
+
+def _is_finished(future: Future[Answer | Failure]) -> bool:
+    """Return whether a request ended by itself, with an answer or a failure."""
+    if future.cancelled() or future.exception() is not None:
+        return False
+    result = future.result()
+    return isinstance(result, Answer) or result.type != "stopped"
 
 
 def report(entry: ModelEntry) -> dict[str, str]:

@@ -7,6 +7,7 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from datetime import UTC
 from typing import Any, TypeVar
 
@@ -16,19 +17,29 @@ import msgspec
 from assay.canonical import derive_seed
 from assay.config.models import Endpoint
 from assay.errors import ConfigError, EndpointError
+from assay.model.endpoint_wire import CONNECT_S, Wire
 from assay.model.store import Failure
 
 Result = TypeVar("Result")
 
-_CONNECT_S = 10.0
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 60.0
 _PAGE_S = 10.0
 # A server that asks for more patience than this is taken at its word only so far.
 _LONGEST_RETRY_AFTER_S = 300.0
 _AGAIN = {408: "timeout", 409: "conflict", 425: "too-early", 429: "rate-limit", 529: "overloaded"}
-_HOPELESS = {401: "the access key is refused", 403: "access is forbidden", 404: "the address or model does not exist"}
+_HOPELESS = {
+    401: "the access key is refused",
+    402: "the account has no credit",
+    403: "access is forbidden",
+    404: "the address or model does not exist",
+}
+# Some servers say "too many requests" of an account that is used up, for which no wait helps.
+_USED_UP = "insufficient_quota"
 _QUOTED = 300
+# A rate limit is the address's, whoever asks: sessions that follow each other in one process share their turns.
+_TURNS = threading.Lock()
+_next_start: dict[str, float] = {}
 
 
 class ReplyError(Exception):
@@ -49,17 +60,15 @@ class Client:
     ----------
     endpoint : Endpoint
         Address, key, limits.
-    transport : httpx.BaseTransport, optional
-        Another way to reach it.
     """
 
-    def __init__(self, endpoint: Endpoint, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._url = endpoint.url.rstrip("/")
         self._key = _access_key(endpoint)
-        self._http = _http_client(endpoint, self._key, transport)
+        self._wire = _wire(endpoint, self._key)
         self._lock = threading.Lock()
-        self._next_start = 0.0
+        self._not_before = 0.0
         self._interval_s = 60.0 / endpoint.requests_per_minute if endpoint.requests_per_minute else 0.0
         self._stop = threading.Event()
         self._down: str | None = None
@@ -69,10 +78,15 @@ class Client:
         """End all waiting between requests, and start none; those that are open end by themselves."""
         self._stop.set()
 
-    def close(self) -> None:
-        """End all waiting and close connections; none may be in use."""
+    def abort(self) -> None:
+        """End all waiting and all open requests."""
         self.stop()
-        self._http.close()
+        self._wire.cancel()
+
+    def close(self) -> None:
+        """End all waiting and all open requests, and close connections."""
+        self.stop()
+        self._wire.close()
 
     def get(self, url: str) -> Any | None:
         """Return the JSON of an optional page, None where there is none.
@@ -123,7 +137,8 @@ class Client:
             if self._stop.is_set():
                 return Failure("stopped", "the run ended", attempt)
             try:
-                return read(self._once(path, body))
+                url = f"{self._url}/{path}"
+                return read(self._read(path, *self._send("POST", url, self._endpoint.timeout_s, body)))
             except ReplyError as error:
                 if not error.retryable or attempt == tries:
                     if error.type == "unreachable":
@@ -136,64 +151,56 @@ class Client:
 
     def _page(self, url: str) -> Any | None:
         try:
-            reply = self._http.get(url, timeout=min(self._endpoint.timeout_s, _PAGE_S))
-        except httpx.HTTPError as error:
-            raise ReplyError("unreachable", f"{type(error).__name__}: {error}") from error
-        if _is_passing(reply.status_code):
-            raise _passing_fault(reply.status_code, "", reply.headers)
+            status, headers, content = self._send("GET", url, min(self._endpoint.timeout_s, _PAGE_S))
+        except ReplyError as error:
+            raise ReplyError("unreachable", error.message) from error
+        if _is_passing(status):
+            raise _passing_fault(status, "", headers)
         try:
-            return msgspec.json.decode(reply.content) if reply.status_code == 200 else None
-        except (msgspec.DecodeError, RecursionError):
+            return msgspec.json.decode(content) if status == 200 else None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
 
-    def _once(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        late = ReplyError("timeout", f"no answer within {self._endpoint.timeout_s:g} s")
+    def _send(
+        self, method: str, url: str, limit_s: float, body: dict[str, Any] | None = None
+    ) -> tuple[int, httpx.Headers, bytes]:
         try:
-            status, headers, content = self._whole_reply(path, body, late)
-        except httpx.TimeoutException as error:
-            if isinstance(error, httpx.ConnectTimeout):
-                raise ReplyError("unreachable", f"no connection within {_CONNECT_S:g} s") from error
-            raise late from error
+            return self._wire.send(method, url, limit_s, body)
+        except CancelledError as error:
+            raise ReplyError("stopped", "the run ended", retryable=False) from error
+        except TimeoutError as error:
+            raise ReplyError("timeout", f"no whole answer within {limit_s:g} s") from error
+        except httpx.ConnectTimeout as error:
+            raise ReplyError("unreachable", f"no connection within {CONNECT_S:g} s") from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
             raise EndpointError(
                 f"the address cannot be used: {error}", file=self._url, remedy="correct url in configs/models.yaml"
             ) from error
         except (httpx.ConnectError, httpx.ProxyError) as error:
-            raise ReplyError("unreachable", f"no connection to {self._url}{_way(self._url)}: {error}") from error
+            raise ReplyError("unreachable", f"no connection to {self._url}{_way(self._url)}: {_root(error)}") from error
         except httpx.HTTPError as error:
             raise ReplyError("broken-connection", f"{type(error).__name__}: {error}") from error
-        return self._read(path, status, headers, content)
-
-    def _whole_reply(self, path: str, body: dict[str, Any], late: ReplyError) -> tuple[int, httpx.Headers, bytes]:
-        # The library's limit is for each piece of a reply; a server that keeps the connection open sends many blanks.
-        end = time.monotonic() + self._endpoint.timeout_s
-        with self._http.stream("POST", f"{self._url}/{path}", json=body) as reply:
-            content = bytearray()
-            for piece in reply.iter_bytes():
-                content += piece
-                if time.monotonic() > end:
-                    raise late
-        return reply.status_code, reply.headers, bytes(content)
+        except OverflowError as error:
+            raise ReplyError("malformed", str(error)) from error
 
     def _read(self, path: str, status: int, headers: httpx.Headers, content: bytes) -> dict[str, Any]:
-        said = content.decode("utf-8", "replace")
-        if self._key is not None:
-            said = said.replace(self._key, "***")  # some servers repeat the key that they refuse
+        said = self._hidden(content.decode("utf-8", "replace"))
+        used_up = status == 429 and _USED_UP in said
         said = " ".join(said[:_QUOTED].split())
         if 300 <= status < 400:
             # Not followed: the access key is for the address of the registry.
             raise EndpointError(
-                f"the address leads to {headers.get('location', 'another one')} (HTTP {status})",
+                f"the address leads to {self._hidden(headers.get('location', 'another one'))} (HTTP {status})",
                 file=f"{self._url}/{path}",
                 key=self._endpoint.served_name,
                 remedy="correct url in configs/models.yaml",
             )
-        if status in _HOPELESS:
+        if status in _HOPELESS or used_up:
             raise EndpointError(
-                f"{_HOPELESS[status]} (HTTP {status}): {said}",
+                f"{_HOPELESS.get(status, _HOPELESS[402])} (HTTP {status}): {said}",
                 file=f"{self._url}/{path}",
                 key=self._endpoint.served_name,
-                remedy="correct url, served_name or key_variable in configs/models.yaml",
+                remedy="correct url, served_name or key_variable in configs/models.yaml, or the account",
             )
         if _is_passing(status):
             raise _passing_fault(status, said, headers)
@@ -209,11 +216,18 @@ class Client:
             raise ReplyError("server-error", f"HTTP {status} with an error: {said}")
         return value
 
+    def _hidden(self, said: str) -> str:
+        # Some servers repeat the key that they refuse.
+        return said if self._key is None else said.replace(self._key, "***")
+
     def _wait_for_turn(self) -> None:
-        with self._lock:
-            start = max(self._next_start, time.monotonic())
-            self._next_start = start + self._interval_s
-        self._stop.wait(max(0.0, start - time.monotonic()))
+        with _TURNS:
+            start = max(self._not_before, _next_start.get(self._url, 0.0), time.monotonic())
+            if self._interval_s:
+                _next_start[self._url] = start + self._interval_s
+        if self._stop.wait(max(0.0, start - time.monotonic())) and self._interval_s:
+            with _TURNS:
+                _next_start[self._url] -= self._interval_s  # the turn is another client's
 
     def _pause(self, error: ReplyError, attempt: int, identity: str) -> None:
         spread = 0.75 + 0.5 * derive_seed("retry", identity, attempt) / 2**63
@@ -221,8 +235,8 @@ class Client:
         if error.wait_s is not None:
             wait_s = max(wait_s, min(error.wait_s, _LONGEST_RETRY_AFTER_S))
         if error.type in {"rate-limit", "overloaded"}:
-            with self._lock:  # everybody waits, else the others earn the same reply
-                self._next_start = max(self._next_start, time.monotonic() + wait_s)
+            with _TURNS:  # everybody waits, else the others earn the same reply
+                self._not_before = max(self._not_before, time.monotonic() + wait_s)
         else:
             self._stop.wait(wait_s)
 
@@ -262,14 +276,16 @@ def _way(url: str) -> str:
     return f" through the proxy of the environment, which NO_PROXY={address.hostname} would leave out"
 
 
-def _http_client(endpoint: Endpoint, key: str | None, transport: httpx.BaseTransport | None) -> httpx.Client:
+def _root(error: BaseException) -> BaseException:
+    """Return the error at the bottom: the layers above it only say that nothing worked."""
+    while (inner := error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error.__cause__) is not None:
+        error = inner
+    return error
+
+
+def _wire(endpoint: Endpoint, key: str | None) -> Wire:
     try:
-        return httpx.Client(
-            headers={} if key is None else {"Authorization": f"Bearer {key}"},
-            timeout=httpx.Timeout(endpoint.timeout_s, connect=_CONNECT_S),
-            limits=httpx.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency),
-            transport=transport,
-        )
+        return Wire({} if key is None else {"Authorization": f"Bearer {key}"}, endpoint.concurrency)
     except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:
         raise ConfigError(
             f"connections cannot be set up as the environment asks: {error}",
