@@ -87,11 +87,40 @@ def test_a_flipped_byte_anywhere_in_the_file_is_never_another_row_nor_a_tracebac
                 store.failures("generations")
                 store.note("engine")
                 assert store.put("generations", rows) == rows
+                assert store.get("generations", rows) == rows
             found["read"] += 1
         except ArtifactError as error:
             found["explained" if "damaged" in error.message else error.message] += 1
     assert set(found) == {"read", "explained"}
     assert min(found.values()) > 10
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "sql = replace(sql, 'key TEXT', 'key UEXT') WHERE name = 'rows'",
+        "rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'rows') WHERE name = 'failures'",
+    ],
+)
+def test_rows_that_damaged_tables_would_swallow_are_not_taken_for_stored(store, change):
+    store.put("generations", {"1": b"one"})
+    store.close()
+    with sqlite3.connect(store.path, isolation_level=None) as raw:
+        raw.execute("PRAGMA writable_schema = ON")
+        raw.execute(f"UPDATE sqlite_master SET {change}")
+    swallowed = pytest.raises(ArtifactError, match=r"damaged.*not there.*1 rows.*not stored.*delete this file")
+    with RowStore(store.path.parent, layout="shared") as again, swallowed:
+        again.put("generations", {"2": b"two"})
+
+
+def test_a_row_put_where_a_damaged_one_stands_is_stored(tmp_path, store):
+    store.put("generations", {"a": b"good"})
+    with sqlite3.connect(store.path) as raw:
+        raw.execute("UPDATE rows SET value = ?", (b"evil",))
+    assert store.put("generations", {"a": b"good", "b": b"fine"}) == {"a": b"good", "b": b"fine"}
+    assert (store.damaged, store.conflicts) == (1, 0)
+    with RowStore(tmp_path / ".assay", layout="shared") as again:
+        assert again.get("generations", ["a", "b"]) == {"a": b"good", "b": b"fine"}
 
 
 def test_a_store_that_another_process_keeps_locked_is_explained(tmp_path, store, monkeypatch):

@@ -129,15 +129,13 @@ class RowStore:
         """
         if not rows:
             return {}
-        values = [(kind, key, value, row_digest(kind, key, value)) for key, value in rows.items()]
-        with self._errors(len(rows)), self._write() as connection:
-            before = connection.total_changes
-            connection.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?, ?)", values)
-            added = connection.total_changes - before
-            connection.executemany("DELETE FROM failures WHERE kind = ? AND key = ?", [v[:2] for v in values])
-        if added == len(rows):
+        if self._insert(kind, rows) == len(rows):
             return dict(rows)
-        stored = dict(rows) | self.get(kind, rows)
+        stored = self.get(kind, rows)
+        damaged = {key: value for key, value in rows.items() if key not in stored}
+        if damaged:  # they stood there under the same keys, and reading has removed them
+            self._insert(kind, damaged)
+            stored |= damaged
         self.conflicts += sum(stored[key] != value for key, value in rows.items())
         return stored
 
@@ -201,6 +199,20 @@ class RowStore:
         """Remember a fact that is cheap to lose."""
         with self._errors(), self._write() as connection:
             connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
+
+    def _insert(self, kind: str, rows: Mapping[str, bytes]) -> int:
+        """Store rows whose keys are not there, forget that they failed, and return how many are new."""
+        values = [(kind, key, value, row_digest(kind, key, value)) for key, value in rows.items()]
+        with self._errors(len(rows)), self._write() as connection:
+            before = connection.total_changes
+            connection.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?, ?)", values)
+            added = connection.total_changes - before
+            connection.executemany("DELETE FROM failures WHERE kind = ? AND key = ?", [v[:2] for v in values])
+            # Where the tables' definitions are damaged, SQLite writes to places where it does not look.
+            query = "SELECT key FROM rows WHERE kind = ? AND key IN (SELECT value FROM json_each(?))"
+            if {key for (key,) in connection.execute(query, (kind, json.dumps(list(rows))))} != rows.keys():
+                raise sqlite3.DatabaseError("rows that were just written are not there")
+        return added
 
     def _get(self, connection: sqlite3.Connection, kind: str, keys: list[str]) -> dict[str, bytes]:
         query = "SELECT key, value, digest FROM rows WHERE kind = ? AND key IN (SELECT value FROM json_each(?))"
