@@ -186,6 +186,14 @@ def test_models_without_one_state_for_each_token_are_refused(build, requests, ca
         list(last_token_states(load(build(name, settings)), requests, layers, "hidden_states"))
 
 
+def test_a_model_that_does_not_leave_padding_out_is_refused_for_padded_batches(build):
+    folder = build("RwkvConfig", COMMON | {"hidden_size": 32, "num_hidden_layers": 2, "attention_hidden_size": 32})
+    with pytest.raises(ModelError, match="padding changes the logits of Rwkv"):
+        load(folder, engine="padded", batch_size=2)
+    assert load(folder, engine="padded", batch_size=1).engine.batch_size == 1
+    assert load(folder).fallback
+
+
 def test_a_row_that_changes_its_bits_is_noticed(tiny, monkeypatch):
     from assay.model import packed_attention
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.errors import ModelError
 from assay.model.sampling import choose
 from assay.model.unfinished import UnfinishedRow, check_requests
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 SEQUENTIAL_RULE = "one-at-a-time-1"
 PADDED_RULE = "padded-1"
+
+# Largest change of a logit by padding, relative to the largest: rounding gives 1e-6 and 4e-2, mistakes 5e-2 to 6e-1.
+_TOLERANCE = {"float32": 1e-3, "float16": 5e-2, "bfloat16": 2e-1}
 
 
 class SequentialEngine:
@@ -54,11 +58,22 @@ class PaddedEngine:
     ----------
     batch_size : int
         Rows of a batch; part of the identity, as is the number of threads.
+
+    Raises
+    ------
+    ModelError
+        If padding changes the model's numbers by more than rounding: some architectures do not leave it out.
     """
 
     def __init__(self, weights: Weights, batch_size: int) -> None:
         self._weights = weights
         self.batch_size = batch_size
+        if batch_size > 1 and not (off := _padding_error(weights)) <= _TOLERANCE[weights.environment["dtype"]]:
+            raise ModelError(
+                f"padding changes the logits of {type(weights.model).__name__} by {off:.1e} of the largest",
+                file=weights.folder,
+                remedy="choose another engine in the registry, or batch_size: 1",
+            )
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -105,6 +120,30 @@ def _together(weights: Weights, requests: Sequence[Request], decoding: Decoding,
             stopping_criteria=StoppingCriteriaList([chooser.ended]),
         )
     return chooser.completions
+
+
+def _padding_error(weights: Weights) -> float:
+    """Return by how much a longer neighbour changes the first logits of a row, relative to the largest."""
+    import torch
+
+    row, neighbour = ([(7919 * place + 104729) % weights.vocabulary for place in range(length)] for length in (7, 20))
+    weights.attend(weights.plain_attention)
+    logits = []
+    for rows in ([row], [row, neighbour]):
+        ids, mask = padded_batch(rows, weights.model.device)
+        with torch.inference_mode():
+            output = weights.model.generate(
+                input_ids=ids,
+                attention_mask=mask,
+                do_sample=False,
+                max_new_tokens=1,
+                pad_token_id=0,
+                output_logits=True,
+                return_dict_in_generate=True,
+            )
+        logits.append(output.logits[0][0].double())
+    alone, padded = logits
+    return float((padded - alone).abs().max() / alone.abs().max())
 
 
 def padded_batch(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
