@@ -107,6 +107,38 @@ def test_weights_of_more_layers_than_the_config_names_are_an_error_not_half_a_mo
     assert load(copy).weights.n_layers == 2
 
 
+def test_weights_of_a_config_without_layers_are_an_error(copy):
+    edit(copy / "config.json", num_hidden_layers=0)
+    with pytest.raises(ModelError, match=r"fewer layers than model\.layers\.0\."):
+        load(copy)
+
+
+@pytest.mark.parametrize("part", ["bias", "weight_scale", "lora_A.default.weight"])
+def test_parts_of_a_layer_that_the_config_has_no_place_for_are_an_error(copy, part):
+    from safetensors.torch import load_file, save_file
+
+    name = f"model.layers.1.self_attn.q_proj.{part}"
+    tensors = load_file(copy / "model.safetensors")
+    tensors[name] = tensors["model.norm.weight"].clone()
+    save_file(tensors, copy / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=rf"no place for {name}"):
+        load(copy)
+
+
+def test_weights_of_an_unknown_quantisation_are_not_taken_for_plain_ones(copy):
+    edit(copy / "config.json", quantization_config={"quant_method": "a-new-one"})
+    with pytest.raises(ModelError, match=r"how the weights are quantised.*a-new-one"):
+        load(copy)
+
+
+def test_end_tokens_that_cannot_be_read_are_an_error_not_left_out(copy):
+    (copy / "generation_config.json").write_text("{broken")
+    with pytest.raises(ModelError, match=r"generation_config\.json.*cannot be read"):
+        load(copy)
+    (copy / "generation_config.json").write_text("{}")
+    load(copy)
+
+
 def test_tensors_without_a_place_are_left_out(copy, tiny):
     from safetensors.torch import load_file, save_file
 

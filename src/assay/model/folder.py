@@ -40,7 +40,11 @@ def check_folder(folder: Path) -> None:
             expected="a whole model",
             remedy="merge the adapter into its base model and save that",
         )
-    config = _json_object(folder / "config.json")
+    config = _json_object(folder / "config.json") or {}  # about another one, transformers has the better words
+    endings = folder / "generation_config.json"
+    if endings.is_file() and _json_object(endings) is None:
+        # transformers would go on without its end tokens.
+        raise ModelError("the file cannot be read", file=endings, expected="a JSON object", remedy=_REMEDY)
     named = config.get("transformers_weights", _WEIGHTS)
     _check_inside(folder / "config.json", "transformers_weights", named)
     for index in sorted(folder.glob("*.safetensors.index.json")):
@@ -48,7 +52,7 @@ def check_folder(folder: Path) -> None:
 
 
 def _check_shards(index: Path, *, whole: bool) -> None:
-    shards = _json_object(index).get("weight_map")
+    shards = (_json_object(index) or {}).get("weight_map")
     if not isinstance(shards, dict):
         raise ModelError("the list of weights cannot be read", file=index, expected='{"weight_map": {tensor: file}}')
     for tensor, name in sorted(shards.items()):
@@ -70,10 +74,10 @@ def _check_inside(file: Path, key: str, name: Any) -> None:
         )
 
 
-def _json_object(path: Path) -> dict[str, Any]:
-    """Return a JSON object; an empty one for anything else, about which transformers has the better words."""
+def _json_object(path: Path) -> dict[str, Any] | None:
+    """Return a JSON object, None for anything else."""
     try:
         value = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+        return None
+    return value if isinstance(value, dict) else None

@@ -240,7 +240,7 @@ def _load_model(folder: Path, dtype: torch.dtype, device: str) -> Any:
         )
     except Exception as error:  # whatever the library raises about these files; its checks of configs know no bounds
         raise ModelError(f"transformers cannot load the model: {first_words(error)}", file=folder) from error
-    if lack := lacking(report) or surplus(report, model):
+    if lack := lacking(report) or surplus(report, model) or _packed_otherwise(model):
         raise ModelError(
             lack,
             file=folder,
@@ -267,19 +267,34 @@ def lacking(report: Mapping[str, Any]) -> str | None:
 
 
 def surplus(report: Mapping[str, Any], model: Any) -> str | None:
-    """Return which layers the weights have beyond those of the config, which transformers leaves out.
+    """Return which layers, or parts of layers, the weights have beyond the config; transformers leaves them out.
 
     Other tensors without a place are left out too (buffers of old versions, parts for other uses), and those of layers
     that predict several tokens at once, where the config counts them.
     """
+    leaves = {name for name, module in model.named_modules() if module._parameters and not module._modules}
+    for name in sorted(map(str, report.get("unexpected_keys") or ())):
+        *above, last = name.split(".")
+        # A bias or a scale of a layer that is used without it; `_extra_state` is a remark of a trainer.
+        if last != "_extra_state" and any(".".join(above[:end]) in leaves for end in range(1, len(above) + 1)):
+            return f"the weights do not fit the config: it has no place for {name}"
     if getattr(model.config.get_text_config(decoder=True), "num_nextn_predict_layers", None):
         return None
     own = {_layer(name) for name in model.state_dict()}
     stacks = {layer[0] for layer in own if layer is not None}
     for name in sorted(map(str, report.get("unexpected_keys") or ())):
         layer = _layer(name)
-        if layer is not None and layer not in own and layer[0] in stacks:
+        if layer is not None and layer not in own and (layer[0] in stacks or not stacks):
             return f"the weights do not fit the config: it names fewer layers than {name}"
+    return None
+
+
+def _packed_otherwise(model: Any) -> str | None:
+    """Return how weights are packed that transformers took for plain ones, with a warning only."""
+    for config in (model.config, model.config.get_text_config(decoder=True)):
+        method = getattr(config, "quantization_config", None)
+        if method is not None and getattr(model, "hf_quantizer", None) is None:
+            return f"transformers does not know how the weights are quantised: {method}"
     return None
 
 
