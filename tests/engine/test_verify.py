@@ -133,6 +133,26 @@ def test_what_is_linked_tells_how_it_was_computed_also_after_a_second_link(proje
         assert linked["facts"]["computed"] == made
 
 
+def test_a_table_of_several_environments_says_so_and_keeps_its_bytes(project):
+    table = next(iter((project.folder / "results/table").glob("*/*/table.csv")))
+    same = json.loads((table.parent / "envelope.json").read_bytes())
+    assert "mixed_environments" not in same["facts"]
+    bytes_before, manifest = table.read_bytes(), (table.parent / "manifest.json").read_bytes()
+    envelope = next(iter((project.folder / "results/labels/toy.tiny-a.greedy").iterdir())) / "envelope.json"
+    other = json.loads(envelope.read_bytes())
+    other["versions"]["python"] = "3.99"
+    envelope.write_text(json.dumps(other))
+    item, key = table.parent.parent.name, table.parent.name
+    shutil.rmtree(table.parent)
+    said = project.call("assay", "make", "table", item, key)
+    facts = json.loads((table.parent / "envelope.json").read_bytes())["facts"]
+    (sentence,) = facts["mixed_environments"]
+    assert "3.99 (1 jobs, as labels/toy.tiny-a.greedy)" in sentence
+    assert "several environments" in said
+    assert sentence in said
+    assert (table.read_bytes(), (table.parent / "manifest.json").read_bytes()) == (bytes_before, manifest)
+
+
 @pytest.mark.parametrize(("mask", "mode"), [("002", 0o775), ("077", 0o700)])
 def test_a_folder_has_the_rights_that_its_user_gives(mask, mode, project):
     folder = next(iter((project.folder / "results/labels/toy.tiny-a.greedy").iterdir()))

@@ -87,14 +87,19 @@ class Maker:
                 facts["computed"] = _computed(source)
             else:
                 facts |= self._run_step(planned, inputs, content_key, work)
+            mixed = mixed_versions(self.root, planned) if STAGES[planned.job.stage].group == "table" else []
+            if mixed:
+                facts["mixed_environments"] = mixed
             manifest = self._seal(planned, inputs, work)
             self._write_envelope(planned, how, started, facts, work)
             aside = install(work, final, self.root)
         finally:
             shutil.rmtree(work, ignore_errors=True)
         shutil.rmtree(self._shards(planned, manifest.content_key), ignore_errors=True)
+        log = logging.getLogger(planned.job.name)
+        for sentence in mixed:
+            log.warning("its numbers were computed under several environments: %s", sentence)
         if aside is not None:
-            log = logging.getLogger(planned.job.name)
             log.warning("what stood in its place was damaged; it is kept in %s", aside.relative_to(self.root))
         return how
 
@@ -190,6 +195,30 @@ def _computed(folder: Path) -> dict[str, Any]:
         return envelope["facts"].get("computed", envelope)  # type: ignore[no-any-return]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}  # it is in no digest: without it nothing is wrong, only untold
+
+
+def mixed_versions(root: Path, planned: Planned) -> list[str]:
+    """Return a sentence for each library (and Python) of which what an artifact was made from saw several versions.
+
+    Envelopes that are not here, as those of artifacts that were not pulled, say nothing.
+    """
+    seen: set[Path] = set()
+    made_by: dict[str, dict[str, set[str]]] = {}
+    left = [need for _, need in planned.needs]
+    while left:
+        artifact = left.pop()
+        if artifact.folder in seen:
+            continue
+        seen.add(artifact.folder)
+        left.extend(need for _, need in artifact.needs)
+        versions = _computed(root / artifact.folder).get("versions")
+        for name, version in versions.items() if isinstance(versions, dict) else ():
+            made_by.setdefault(name, {}).setdefault(str(version), set()).add(artifact.job.name)
+    return [
+        f"{name} " + "; ".join(f"{version} ({len(jobs)} jobs, as {min(jobs)})" for version, jobs in sorted(of.items()))
+        for name, of in sorted(made_by.items())
+        if len(of) > 1
+    ]
 
 
 def load_function(job: Job) -> Callable[..., Any]:
