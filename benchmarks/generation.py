@@ -42,7 +42,7 @@ PATTERNS = (
 
 
 def prompts(number: int) -> list[str]:
-    """Prompts like those of FKS: ten to sixty tokens, six languages, many lengths."""
+    """Prompts like those of FKS: about ten to fifty tokens, six languages, many lengths."""
     import pycountry
 
     names = sorted(country.name for country in pycountry.countries)
