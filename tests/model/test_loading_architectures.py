@@ -186,6 +186,32 @@ def test_models_without_one_state_for_each_token_are_refused(build, requests, ca
         list(last_token_states(load(build(name, settings)), requests, layers, "hidden_states"))
 
 
+def test_logits_of_experts_do_not_depend_on_threads(build, requests, monkeypatch):
+    from assay.model import unpacked
+
+    wide = {"hidden_size": 512, "intermediate_size": 1024, "num_hidden_layers": 2, "head_dim": 64}
+    experts = {"num_local_experts": 4, "num_experts_per_tok": 2}
+    engine = load(build("MixtralConfig", SHAPE | wide | experts)).engine
+    real, seen = unpacked.choose, []
+
+    def choose(logits, *rest):
+        seen[-1].append(logits.clone())
+        return real(logits, *rest)
+
+    monkeypatch.setattr(unpacked, "choose", choose)
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            seen.append([])
+            rows_of(engine, requests)
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert "threads" not in engine.identity
+    assert all(torch.equal(one, two) for one, two in zip(*seen, strict=True))
+
+
 def test_a_model_that_does_not_leave_padding_out_is_refused_for_padded_batches(build):
     folder = build("RwkvConfig", COMMON | {"hidden_size": 32, "num_hidden_layers": 2, "attention_hidden_size": 32})
     with pytest.raises(ModelError, match="padding changes the logits of Rwkv"):

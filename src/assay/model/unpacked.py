@@ -30,7 +30,8 @@ _TOLERANCE = {"float32": 1e-3, "float16": 5e-2, "bfloat16": 2e-1}
 class SequentialEngine:
     """Generates one row after the other: slow, and the measure of everything else.
 
-    Eager attention, where the model offers the choice, makes the bits independent of the number of threads.
+    Eager attention, where the model offers the choice, and one thread make the bits independent of the number of
+    threads: products of the few rows that an expert gets have other bits with two.
     """
 
     def __init__(self, weights: Weights) -> None:
@@ -48,7 +49,18 @@ class SequentialEngine:
     def generate(self, requests: Iterable[Request], decoding: Decoding) -> Iterator[Completion]:
         """See `Engine.generate`; rows come in the order of the requests."""
         checked = check_requests(requests, decoding, self._weights)
-        return (row for request in checked for row in _together(self._weights, [request], decoding, self._attention))
+        return (row for request in checked for row in self._alone(request, decoding))
+
+    def _alone(self, request: Request, decoding: Decoding) -> list[Completion]:
+        import torch
+
+        threads = torch.get_num_threads()
+        if self._attention == "eager":
+            torch.set_num_threads(1)
+        try:
+            return _together(self._weights, [request], decoding, self._attention)
+        finally:
+            torch.set_num_threads(threads)
 
 
 class PaddedEngine:
