@@ -113,6 +113,21 @@ def test_rows_that_damaged_tables_would_swallow_are_not_taken_for_stored(store, 
         again.put("generations", {"2": b"two"})
 
 
+@pytest.mark.parametrize("layout", ["shared", "per-job"])
+@pytest.mark.parametrize("made_again", [False, True])
+def test_rows_are_durable_also_after_somebody_deleted_the_store(tmp_path, layout, made_again):
+    with RowStore(tmp_path / "s", layout=layout) as store:
+        store.put("generations", {"a": b"1"})
+        shutil.rmtree(tmp_path / "s")
+        if made_again:
+            RowStore(tmp_path / "s", layout=layout).close()
+        assert store.put("generations", {"b": b"2"}) == {"b": b"2"}
+        with RowStore(tmp_path / "s", job="other", layout=layout) as other:
+            assert other.get("generations", ["b"]) == {"b": b"2"}
+            other.put("generations", {"c": b"3"})
+        assert store.get("generations", ["b", "c"]) == {"b": b"2", "c": b"3"}
+
+
 def test_a_row_put_where_a_damaged_one_stands_is_stored(tmp_path, store):
     store.put("generations", {"a": b"good"})
     with sqlite3.connect(store.path) as raw:

@@ -90,9 +90,7 @@ class RowStore:
             raise ValueError(f"layout {layout!r} is none of auto, {', '.join(_LAYOUTS)}")
         shared = self.layout == "shared"
         self.path = folder / "rows.sqlite" if shared else folder / "rows" / f"{_file_name(job)}.sqlite"
-        with self._errors():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._main = _open(self.path, shared)
+        self._main = self._opened()
         self._others: dict[Path, sqlite3.Connection] = {}
 
     def __enter__(self) -> "RowStore":
@@ -200,9 +198,19 @@ class RowStore:
         with self._errors(), self._write() as connection:
             connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
+    def _opened(self) -> sqlite3.Connection:
+        with self._errors():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            connection = _open(self.path, self.layout == "shared")
+            self._file = _inode(self.path)
+            return connection
+
     def _insert(self, kind: str, rows: Mapping[str, bytes]) -> int:
         """Store rows whose keys are not there, forget that they failed, and return how many are new."""
         values = [(kind, key, value, row_digest(kind, key, value)) for key, value in rows.items()]
+        if _inode(self.path) != self._file:  # somebody has deleted the store: SQLite would write on to the lost file
+            lost, self._main = self._main, self._opened()
+            lost.close()
         with self._errors(len(rows)), self._write() as connection:
             before = connection.total_changes
             connection.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?, ?)", values)
@@ -306,6 +314,14 @@ def _open(path: Path, shared: bool) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino
 
 
 def _text(data: bytes) -> str:
