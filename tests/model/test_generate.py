@@ -428,6 +428,40 @@ def test_tools_go_through_a_template_that_knows_them_and_else_into_the_system_me
     assert "user:Result of add:\n3;" in text
 
 
+PASSES_OVER = (
+    "{{% for m in messages %}}{{% if m.role in {roles} %}}{{{{ m.role }}}}:{{{{ m.content }}}};{{% endif %}}"
+    "{{% endfor %}}"
+)
+
+
+@pytest.mark.parametrize("role", ["developer", "banana"])
+def test_a_message_that_a_template_passes_over_is_an_error_of_its_row(folder, cache, other_tokenizer, role):
+    chat = PromptRow.of_messages("c", [Message(role, "Be brief."), Message("user", "Hi")])
+    model = other_tokenizer(PASSES_OVER.format(roles=["user", "assistant"]))
+    with pytest.raises(ModelError, match=rf"row c: the chat template of other.*leaves out message 1.*{role}"):
+        ask(folder, model, cache, [chat])
+
+
+def test_what_a_template_passes_over_is_told_in_another_way_where_there_is_one(other_tokenizer):
+    from assay.model.prompting import Encoder
+
+    # It names tools and shows none of them, no call, no result and no system message.
+    model = other_tokenizer("{# no tools #}" + PASSES_OVER.format(roles=["user", "assistant"]))
+    encoder = Encoder(model.source.path, model)
+    call = {"id": "1", "type": "function", "function": {"name": "add", "arguments": "{}"}}
+
+    def rendered(messages, tools=None):
+        ids = encoder.encode([PromptRow.of_messages("c", messages, tools)], 8)[0].token_ids
+        return encoder._tokenizer.decode(ids)
+
+    assert rendered([Message("system", "Be brief."), Message("user", "Hi")]) == "user:Be brief.\n\nHi;"
+    told = rendered([Message("user", "Hi")], TOOLS)
+    assert told.startswith("user:You can call the functions below.")
+    assert told.endswith("\n\nHi;")
+    turns = [Message("user", "Hi"), Message("assistant", None, tool_calls=[call]), Message("tool", "3", name="add")]
+    assert rendered(turns).endswith('"name":"add"}\n</tool_call>;user:Result of add:\n3;')
+
+
 def test_a_template_with_the_date_gives_the_same_prompt_every_day(other_tokenizer):
     from assay.model.prompting import Encoder
 

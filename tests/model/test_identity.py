@@ -102,17 +102,17 @@ def test_a_change_within_one_tick_of_the_clock_is_noticed(tmp_path, monkeypatch)
 def test_further_chat_templates_are_locked(local, cache):
     further = local.source.path / "additional_chat_templates"
     further.mkdir()
-    (further / "tool_use.jinja").write_text("{{ tools | length }} one")
+    (further / "tool_use.jinja").write_text("{{ tools | length }} {{ messages[0].content }} one")
     locked = lock_entry(local, cache)
     check_against_lock(local, locked, cache)
     chat = PromptRow.of_messages("c", [Message("user", "Hi")], [{"name": "add", "parameters": {}}])
     before = Encoder(local.source.path, local).encode([chat], 8)
-    (further / "tool_use.jinja").write_text("{{ tools | length }} two")
+    (further / "tool_use.jinja").write_text("{{ tools | length }} {{ messages[0].content }} two")
     assert Encoder(local.source.path, local).encode([chat], 8) != before
     with pytest.raises(ModelError, match=r"additional_chat_templates/tool_use\.jinja.*not the locked one"):
         check_against_lock(local, locked, cache, parts="tokenizer")
     (further / "rag.jinja").write_text("new")
-    (further / "tool_use.jinja").write_text("{{ tools | length }} one")
+    (further / "tool_use.jinja").write_text("{{ tools | length }} {{ messages[0].content }} one")
     with pytest.raises(ModelError, match=r"rag\.jinja.*does not know"):
         check_against_lock(local, locked, cache, parts="tokenizer")
 

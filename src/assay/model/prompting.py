@@ -124,21 +124,44 @@ class Encoder:
     def _templated(self, messages: list[Message], prompt: PromptRow) -> str:
         tools = prompt.tools or None
         template = self._template(prompt, tools)
-        if tools and "tools" not in template:
+        if tools and not self._shows_tools(template, messages, tools):
             messages, tools = with_tools_as_text(messages, tools), None
             template = self._template(prompt, None)
         plain = plain_messages(messages, native_tools="tool" in template)
+        # Some templates know no system role, others have the word tool in them and show no call or result.
+        forms = [plain, merge_system(plain), plain_messages(messages, native_tools=False)]
+        first: Exception | None = None
+        for form in forms:
+            try:
+                return self._shown(template, form, tools)
+            except Exception as error:  # noqa: BLE001 - a template is a program of the model's makers
+                first = first or error
+        raise ModelError(
+            f"the chat template of {self._entry.name} does not take these messages: {first}", row=prompt.query_id
+        ) from first
+
+    def _shows_tools(self, template: str, messages: list[Message], tools: list[dict[str, Any]]) -> bool:
+        """Return whether tools change what a template writes; one that fails says why when it is used."""
+        if "tools" not in template:
+            return False
+        plain = plain_messages(messages, native_tools=True)
         try:
-            return self._apply(template, plain, tools)
-        except Exception as error:  # noqa: BLE001 - a template is a program of the model's makers
-            first = error
-        try:
-            # Some templates know no system role.
-            return self._apply(template, merge_system(plain), tools)
-        except Exception as error:
-            raise ModelError(
-                f"the chat template of {self._entry.name} does not take these messages: {first}", row=prompt.query_id
-            ) from error
+            return self._apply(template, plain, tools) != self._apply(template, plain, None)
+        except Exception:  # noqa: BLE001
+            return True
+
+    def _shown(self, template: str, messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> str:
+        """Return messages as a template writes them, all of them: some pass over roles that they do not know."""
+        text = self._apply(template, messages, tools)
+        for at, message in enumerate(messages):
+            if message["content"].strip() in text and "tool_calls" not in message:
+                continue
+            # Not there word for word, which may be the template's way to write it.
+            calls = [_other_call(call) for call in message.get("tool_calls", ())]
+            changed = message | ({"tool_calls": calls} if calls else {"content": message["content"] + "x"})
+            if self._apply(template, [*messages[:at], changed, *messages[at + 1 :]], tools) == text:
+                raise ValueError(f"it leaves out message {at + 1}, of the role {message['role']}")
+        return text
 
     def _template(self, prompt: PromptRow, tools: list[dict[str, Any]] | None) -> str:
         """Return the template for a prompt with or without tools; some models have several, by name."""
@@ -202,6 +225,12 @@ class Encoder:
             keep_bos = self._bos is not None and tokens[0] == self._bos and limit > 1
             tokens = [tokens[0], *tokens[whole - limit + 1 :]] if keep_bos else tokens[whole - limit :]
         return Encoded(tokens, digest("token-ids", tokens), whole)
+
+
+def _other_call(call: dict[str, Any]) -> dict[str, Any]:
+    function = call["function"]
+    other = {"name": f"{function.get('name')}x", "arguments": {"x": function["arguments"]}}
+    return call | {"function": function | other}
 
 
 def longest_prompt(model: str, context: int | None, max_new_tokens: int, policy: PromptPolicy) -> int | None:
