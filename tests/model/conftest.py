@@ -7,12 +7,23 @@ from pathlib import Path
 
 import pytest
 
+from assay.model.cache import Cache
 from assay.model.loading import LoadedModel, load, prepare_process
 
 sys.path.insert(0, str(Path(__file__).parent))  # model_helpers
 prepare_process()
 # Servers of tests are on loopback, which no proxy of the machine's leads to.
 os.environ |= {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory) -> Cache:
+    return Cache(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    return tmp_path / ".assay"
 
 
 @pytest.fixture(scope="session")
