@@ -9,7 +9,7 @@ import msgspec
 from assay.errors import ConfigError
 from assay.records.rows import FinishReason
 
-ROW_VERSION = 1
+ROW_VERSION = 2
 """Raise it whenever an engine gives other token ids, texts or finish reasons than before (a golden test tells)."""
 
 Method = Literal["greedy", "sampling"]
