@@ -127,6 +127,7 @@ def test_an_interrupted_run_does_not_wait_for_open_requests(slow_server, tmp_pat
     monkeypatch.setattr(EndpointBackend, "start", EndpointBackend.identity)  # without a request of its own
     slow_server.requests.clear()
     slow_server.delay_s = 20.0
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 
     def interrupt():
         while len(slow_server.requests) < 2:
@@ -135,6 +136,9 @@ def test_an_interrupted_run_does_not_wait_for_open_requests(slow_server, tmp_pat
 
     threading.Thread(target=interrupt, daemon=True).start()
     started = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        ask(tmp_path / ".assay", model, Cache(tmp_path), texts(9), locked=locked)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ask(tmp_path / ".assay", model, Cache(tmp_path), texts(9), locked=locked)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert time.monotonic() - started < 10
