@@ -15,6 +15,9 @@ from assay.sandbox.records import Limits
 
 Stop = Literal["time", "output", "tree", "starved", "cancelled"]
 LOOK_S = 0.1
+_LEAST_LOOK_S = 0.01
+# More than processors fill with pages in a second (measured: 1.5 GiB each), bytes.
+_FILLED_PER_S = len(os.sched_getaffinity(0)) << 31
 SETTLE_S = 30.0  # after a kill, everything must be gone by then, on a busy machine too
 PATIENCE = 4.0  # wall time over the limit after which a snippet that waits for a processor is put off
 LAST_PATIENCE = 40.0  # the same in the last attempt: a wait this long is an outage, not load
@@ -109,6 +112,7 @@ class Run:
         self._tree: watch.Tree | None = None
         self._begun_ns = 0
         self._stop: Stop | None = None
+        self._weigh_at = float("inf")
 
     def watch(self) -> Outcome:
         """Look after it until nothing of it is left.
@@ -129,7 +133,7 @@ class Run:
             now = time.monotonic()
             if settle_by is not None and now > settle_by:
                 raise ServerError("processes of a snippet could not be ended")
-            for descriptor, _ in poll.poll(max(0.0, next_look - now) * 1000):
+            for descriptor, _ in poll.poll(max(0.0, min(next_look, self._weigh_at) - now) * 1000):
                 if descriptor == control:
                     done = self._control.receive(now + 1)[0][0] == "done"
                 elif not self._read(descriptor):
@@ -137,6 +141,8 @@ class Run:
             if time.monotonic() >= next_look:
                 self._look()
                 next_look = time.monotonic() + LOOK_S
+            elif time.monotonic() >= self._weigh_at:
+                self._weigh(self._tree.memory() if self._tree else 0)
             if self._stop is not None and settle_by is None:
                 self._ends.kill()
                 settle_by = time.monotonic() + SETTLE_S
@@ -172,12 +178,7 @@ class Run:
             self._stop = self._stop or "cancelled"
         if self._tree is None or self._stop is not None or b"ended" in self._report:
             return
-        memory = self._tree.sample()
-        cap = self._limits.tree_memory_mb << 20
-        if memory > cap:
-            precise = self._tree.precise_memory()
-            if precise < 0 or precise > cap:
-                self._stop = "tree"
+        self._weigh(self._tree.sample())
         limit = self._limits.time_s * 1e9
         wall = time.monotonic_ns() - self._begun_ns
         if self._tree.cpu_ns > limit or wall - self._tree.queue_ns > limit:
@@ -187,6 +188,15 @@ class Run:
             # explains that they have not ended.
             alone = self._tree.peak_processes == 1 or self._patience < LAST_PATIENCE
             self._stop = "starved" if alone else "time"
+
+    def _weigh(self, memory: int) -> None:
+        """Compare its memory with the cap; the less room there is left, the sooner it is weighed again."""
+        room = (self._limits.tree_memory_mb << 20) - memory
+        self._weigh_at = time.monotonic() + (max(room / _FILLED_PER_S, _LEAST_LOOK_S) if room > 0 else LOOK_S)
+        if room < 0 and self._tree is not None:
+            precise = self._tree.precise_memory()
+            if precise < 0 or precise > self._limits.tree_memory_mb << 20:
+                self._stop = self._stop or "tree"
 
     def _outcome(self) -> Outcome:
         if b"broken " in self._report:

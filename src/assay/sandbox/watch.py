@@ -79,20 +79,27 @@ class Tree:
             try:
                 with open(f"/proc/{pid}/stat", "rb") as file:
                     fields = file.read().rpartition(b")")[2].split()
-                with open(f"/proc/{pid}/statm", "rb") as file:
-                    memory = [int(word) for word in file.read().split()]
+                resident += self._private(pid)
             except OSError:
                 continue
             ran, waited = self._threads(pid)
             # Ticks count ended threads, nanoseconds count what is less than a tick: take the larger.
             used += max(sum(int(value) for value in fields[11:13]) * _TICK_NS, ran)
             used += sum(int(value) for value in fields[13:15]) * _TICK_NS  # reaped children
-            resident += max((memory[1] - memory[2]) * _PAGE - self.base, 0)
             longest = max(longest, waited)
         # What is counted nowhere else: children that ended without anybody waiting for them.
         self.cpu_ns = max(self.cpu_ns, used, self._seen_ns)
         self.queue_ns += longest
         self.peak_processes = max(self.peak_processes, len(pids))
+        self.peak_memory = max(self.peak_memory, resident)
+        return resident
+
+    def memory(self) -> int:
+        """Return the memory of all processes together, in bytes, as `sample` does, which looks at more."""
+        resident = 0
+        for pid in descendants(self.root):
+            with contextlib.suppress(OSError):
+                resident += self._private(pid)
         self.peak_memory = max(self.peak_memory, resident)
         return resident
 
@@ -110,6 +117,11 @@ class Tree:
             except OSError:
                 return -1
         return total
+
+    def _private(self, pid: int) -> int:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            _, resident, shared = (int(word) for word in file.read().split()[:3])
+        return max((resident - shared) * _PAGE - self.base, 0)
 
     def _threads(self, pid: int) -> tuple[int, int]:
         """Return the time that its threads ran, and the longest that one waited for a processor since the last look."""
