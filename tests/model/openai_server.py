@@ -1,5 +1,6 @@
 """A small OpenAI-compatible server over a model folder, on transformers and the standard library."""
 
+import contextlib
 import json
 import os
 import threading
@@ -160,3 +161,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+@contextlib.contextmanager
+def serving(folder):
+    """Run a server of the model in a folder; give it."""
+    server = OpenAIServer(folder)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()

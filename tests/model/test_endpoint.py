@@ -3,13 +3,12 @@
 import email.utils
 import json
 import multiprocessing
-import threading
 import time
 
 import msgspec
 import pytest
 from model_helpers import GREEDY, SAMPLING, ask, entry, remote, texts
-from openai_server import OpenAIServer
+from openai_server import OpenAIServer, serving
 
 from assay.config.models import PromptPolicy, read_registry
 from assay.errors import ConfigError, EndpointError, ModelError
@@ -26,11 +25,8 @@ from assay.records.rows import Message, PromptRow
 
 @pytest.fixture(scope="module")
 def running(tiny_folder):
-    server = OpenAIServer(tiny_folder)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with serving(tiny_folder) as server:
+        yield server
 
 
 @pytest.fixture

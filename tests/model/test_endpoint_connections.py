@@ -9,7 +9,7 @@ import time
 
 import pytest
 from model_helpers import ask, remote, texts
-from openai_server import OpenAIServer
+from openai_server import serving
 
 from assay.errors import EndpointError
 from assay.model.cache import Cache
@@ -20,11 +20,8 @@ from assay.model.identity import lock_entry
 @pytest.fixture
 def slow_server(tiny_folder):
     """A server of one test: what its client gave up may still reach it in the middle of the next test."""
-    server = OpenAIServer(tiny_folder)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with serving(tiny_folder) as server:
+        yield server
 
 
 @pytest.fixture

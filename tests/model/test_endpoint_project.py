@@ -3,11 +3,10 @@
 import csv
 import json
 import sys
-import threading
 from pathlib import Path
 
 import pytest
-from openai_server import OpenAIServer
+from openai_server import serving
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # project
 
@@ -28,11 +27,8 @@ benchmarks:
 
 @pytest.fixture(scope="module")
 def server(tiny_folder):
-    server = OpenAIServer(tiny_folder)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with serving(tiny_folder) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
